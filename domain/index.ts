@@ -1,0 +1,32 @@
+export {
+  type ChainedHeader,
+  type ChainFault,
+  type EventHeader,
+  findChainFault,
+  firstPrevious,
+  hashEvent,
+  hashPayload,
+  saltBytes,
+} from './chain.ts'
+export {
+  type Cell,
+  type ChangedFile,
+  cells,
+  type Decision,
+  type EffectKind,
+  type EventType,
+  eventSchemas,
+  eventTypes,
+  eventVersion,
+  type Grant,
+  type Limits,
+  type NewEvent,
+  type Payload,
+  type RecordedEvent,
+  receiptTypes,
+  type SandboxReport,
+  type TaskAccepted,
+  type ToolCall,
+  type Usage,
+} from './event.ts'
+export { type Outcome, outcomes } from './outcome.ts'

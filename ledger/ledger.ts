@@ -1,0 +1,118 @@
+import type { EventHeader, NewEvent, Outcome, RecordedEvent, TaskAccepted } from '../domain/index.ts'
+
+/**
+ * The one truth about deliveries, tasks, attempts, events, effects and budgets. Two drivers keep this contract: SQLite
+ * (embedded) and, later, PostgreSQL. Methods throw only when the database itself fails; expected outcomes are values.
+ * Every write is one transaction and is durable (fsync) when its promise resolves, unless a ledger was opened with
+ * `durability: 'process'` (a session's own events: they survive kill -9, and the next durable commit syncs them too).
+ */
+export type Ledger = {
+  /** Stores a delivery before it is answered. Safe to repeat: a known id is left as it is. */
+  recordDelivery(delivery: NewDelivery): Promise<'recorded' | 'known'>
+  /** Deliveries that were stored and not settled, oldest first. */
+  pendingDeliveries(limit: number): Promise<Delivery[]>
+  /** `settled`: its commands were accepted or refused. `ignored`: nothing in it concerns us. */
+  settleDelivery(id: string, state: 'settled' | 'ignored', note: string): Promise<void>
+
+  /**
+   * Writes the task, its first event and its budget reservation, all or none. The meaning key (repository id, comment id,
+   * command index) is unique: accepting the same meaning again returns the first task.
+   */
+  acceptTask(task: NewTask): Promise<{ kind: 'accepted' | 'known'; taskId: string }>
+  /**
+   * Takes the oldest task that waits, or one whose attempt's lease ran out or whose owner is known dead, by inserting
+   * attempt n + 1 in the transaction that reads n. Null: nothing to do. A task that was taken `recoveriesMax` times is not
+   * claimed again but ended as `errored` by the caller: it comes back with `exhausted: true`.
+   */
+  claimNext(options: ClaimOptions): Promise<Claim | null>
+  /** False: the attempt is not the newest any more; its holder must stop. */
+  renewLease(claim: Claim, leaseUntil: number): Promise<boolean>
+  /** True while the attempt is the newest and its lease has not run out: asked right before every external write. */
+  holdsTask(claim: Pick<Claim, 'taskId' | 'attempt'>, now: number): Promise<boolean>
+  /** Hands the task back (SIGTERM): its lease ends now and the next claim takes it at once. */
+  releaseTask(claim: Claim): Promise<void>
+
+  /**
+   * Appends events if the task's last seq is `expectedSeq` and the attempt is the newest. `moved`: somebody of the same
+   * attempt, or an outside request such as a cancel, appended meanwhile; read on from `expectedSeq` and decide again.
+   * `fenced`: a newer attempt exists; the caller must stop. `task.ended` also closes the task's row.
+   */
+  append(batch: AppendBatch): Promise<AppendResult>
+  /** Events with seq > `afterSeq`, in order. Payloads are parsed by their schema; erased ones are null. */
+  readEvents(taskId: string, afterSeq?: number): Promise<RecordedEvent[]>
+  /** What a bundle needs: every header with its hash, the salt and the payload's bytes (null when erased). */
+  readRecord(taskId: string): Promise<LedgerRecord>
+
+  /** The folded state as JSON bytes at `seq`, to shorten the next fold; only a cache, may be lost. */
+  saveSnapshot(taskId: string, seq: number, state: Uint8Array): Promise<void>
+  loadSnapshot(taskId: string): Promise<{ seq: number; state: Uint8Array } | null>
+
+  task(taskId: string): Promise<TaskRow | null>
+  /** Newest first. */
+  tasks(filter: { state?: TaskRow['state']; limit: number }): Promise<TaskRow[]>
+  /** Rows of effects that were prepared and not settled, for the sweeper. */
+  openEffects(olderThan: number): Promise<EffectRow[]>
+  effect(effectId: string): Promise<EffectRow | null>
+
+  /** Reads a switch; null when it was never set. */
+  switch(name: string): Promise<{ value: string; at: number } | null>
+  setSwitch(name: string, value: string, by: string): Promise<void>
+
+  /** Erases every payload of the task and leaves tombstones; the chain still verifies. False: no such task. */
+  eraseTask(taskId: string, by: string): Promise<boolean>
+  close(): Promise<void>
+}
+
+export type NewDelivery = { id: string; event: string; action: string; body: Uint8Array; receivedAt: number }
+export type Delivery = NewDelivery & { state: 'pending' | 'settled' | 'ignored' }
+
+export type NewTask = {
+  taskId: string
+  /** The same request always has the same key, whatever delivery brought it. */
+  meaningKey: string
+  /** Tasks of one lane run one after another. */
+  laneKey: string
+  priority: number
+  actor: string
+  commandId: string
+  acceptedAt: number
+  accepted: TaskAccepted
+  budget: { key: string; microUsd: number } | null
+}
+
+export type TaskRow = {
+  taskId: string
+  state: 'waiting' | 'running' | 'ended'
+  outcome: Outcome | null
+  verb: string
+  repository: string
+  laneKey: string
+  acceptedAt: number
+  endedAt: number | null
+  deadlineAt: number
+  attempts: number
+  lastSeq: number
+  erasedAt: number | null
+}
+
+export type ClaimOptions = { owner: string; now: number; leaseUntil: number; recoveriesMax: number; deadOwners: readonly string[] }
+export type Claim = { taskId: string; attempt: number; owner: string; leaseUntil: number; recovers: number | null; exhausted: boolean }
+
+export type AppendBatch = { taskId: string; attempt: number; actor: string; at: number; expectedSeq: number; events: readonly NewEvent[] }
+export type AppendResult = { kind: 'appended'; lastSeq: number } | { kind: 'moved'; lastSeq: number } | { kind: 'fenced'; attempt: number }
+
+export type LedgerRecord = {
+  taskId: string
+  entries: { header: EventHeader & { hash: string }; salt: Uint8Array | null; payload: Uint8Array | null }[]
+}
+
+export type EffectRow = {
+  effectId: string
+  taskId: string
+  kind: string
+  key: string
+  state: 'prepared' | 'dispatched' | 'confirmed' | 'rejected' | 'unknown'
+  intent: unknown
+  remote: unknown
+  updatedAt: number
+}

@@ -1,0 +1,46 @@
+/**
+ * Every limit of the product: name with its unit, default, why. The operator sets any of them under `limits:`;
+ * `docs/limits.md` is made from this table. A repository's file can only lower the ones marked `repository`.
+ */
+export const limitTable = {
+  deliveryBytesMax: { default: 26_214_400, why: 'GitHub sends at most 25 MiB a delivery' },
+  deliveryDrainMs: { default: 200, why: 'pause between looks for stored deliveries that nothing announced' },
+  commandsPerCommentMax: { default: 3, why: 'more commands in one comment are dropped and said so' },
+  commandTextBytesMax: { default: 16_384, why: 'the words behind a command' },
+  subjectBytesMax: { default: 262_144, why: 'title and body of an issue as kept with a task' },
+  leaseMs: { default: 15_000, why: 'how long an attempt lives without renewal: covers a lost machine and a stopped process' },
+  sweepMs: { default: 10_000, why: 'pause between sweeps of tasks, effects and outcomes' },
+  livenessMs: { default: 300, why: 'pause between looks for workers whose kernel lock is gone' },
+  readBackGapMs: { default: 5_000, why: 'an effect counts as absent only if it was not listed twice, this far apart' },
+  recoveriesMax: { default: 5, why: 'a task that killed its worker this often ends as errored' },
+  taskWallMs: { default: 1_200_000, why: 'one task from claim to outcome', repository: true },
+  turnsMax: { default: 60, why: 'model answers in one session', repository: true },
+  tokensMax: { default: 4_000_000, why: 'input and output tokens of one task', repository: true },
+  costMicroUsdMax: { default: 0, why: 'money for one task in millionths of a dollar; 0 = no cap of its own', repository: true },
+  modelTriesMax: { default: 6, why: 'requests for one model answer' },
+  modelIdleMs: { default: 120_000, why: 'silence of a model stream before it is given up' },
+  modelTotalMs: { default: 600_000, why: 'one model answer from first try to last byte' },
+  commandWallMs: { default: 120_000, why: 'one command of the model that names no time' },
+  commandWallMsMax: { default: 300_000, why: 'the longest time a command of the model may ask for' },
+  checkWallMs: { default: 600_000, why: 'one check in one cell', repository: true },
+  setupWallMs: { default: 600_000, why: 'all setup commands together', repository: true },
+  gitWallMs: { default: 300_000, why: 'one git process of the host' },
+  cancelGraceMs: { default: 2_000, why: 'from a cancel to the last process gone' },
+  progressGapMs: { default: 15_000, why: 'pause between edits of one progress comment' },
+  progressAfterMs: { default: 20_000, why: 'runs shorter than this have no progress comment' },
+  githubTimeoutMs: { default: 10_000, why: 'one request to the GitHub API' },
+  bodyCharactersMax: { default: 58_000, why: 'comments and bodies are cut at a block before GitHub would refuse them' },
+  sandboxPoolSize: { default: 2, why: 'command sandboxes started ahead in one session' },
+  workerSlots: { default: 1, why: 'tasks one process works on at the same time' },
+  treeFileBytesMax: { default: 52_428_800, why: 'one file of a change' },
+  treePackBytesMax: { default: 268_435_456, why: 'all objects of one tree that came out of a sandbox' },
+  treeFilesMax: { default: 400_000, why: 'entries of one tree' },
+} as const satisfies Record<string, { default: number; why: string; repository?: true }>
+
+export type LimitName = keyof typeof limitTable
+export type LimitValues = Record<LimitName, number>
+
+export function defaultLimits(): LimitValues {
+  const entries = Object.entries(limitTable).map(([name, limit]) => [name, limit.default])
+  return Object.fromEntries(entries) as LimitValues
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { type LimitName, limitTable } from './limits.ts'
+
+const limitNames = Object.keys(limitTable) as [LimitName, ...LimitName[]]
+const AbsolutePath = z.string().regex(/^\//, 'must be an absolute path')
+
+/** What the operator of a machine writes (`GROKBOT_CONFIG`, default `<data folder>/operator.yml`); re-read for each task. */
+export const OperatorConfig = z.strictObject({
+  version: z.literal(1),
+  limits: z.partialRecord(z.enum(limitNames), z.int().nonnegative()).optional(),
+  sandbox: z
+    .strictObject({
+      policy: z.enum(['required', 'prefer']).optional(),
+      profile: z.enum(['workspace', 'devbox', 'read-only', 'strict', 'off', 'review']).optional(),
+      /** Read-only toolchain folders, seen at the same path inside. */
+      roots: z.array(AbsolutePath).max(50).optional(),
+      masked: z.array(AbsolutePath).max(100).optional(),
+      uidBase: z.int().min(1_000).optional(),
+      singleUidTenants: z.boolean().optional(),
+      readHost: z.boolean().optional(),
+    })
+    .optional(),
+  egress: z
+    .strictObject({
+      /** `host:port` pairs that setup may reach besides the registries of the detected ecosystem. */
+      allow: z
+        .array(z.string().regex(/^[^\s:]+:\d+$/, 'must be host:port'))
+        .max(200)
+        .optional(),
+      /** The only private addresses the proxy may dial, as `host:port`. */
+      allowPrivate: z
+        .array(z.string().regex(/^[^\s:]+:\d+$/, 'must be host:port'))
+        .max(20)
+        .optional(),
+    })
+    .optional(),
+  models: z
+    .record(
+      z.string(),
+      z.strictObject({
+        contextTokens: z.int().positive().optional(),
+        /** Millionths of a dollar for a million tokens. */
+        price: z
+          .strictObject({ input: z.int().nonnegative(), cachedInput: z.int().nonnegative().optional(), output: z.int().nonnegative() })
+          .optional(),
+        temperature: z.number().min(0).max(2).optional(),
+      }),
+    )
+    .optional(),
+})
+export type OperatorConfig = z.infer<typeof OperatorConfig>

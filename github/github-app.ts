@@ -1,0 +1,62 @@
+import { createAppAuth } from '@octokit/auth-app'
+import { Octokit } from '@octokit/rest'
+import { registerSecret } from '../telemetry/index.ts'
+
+export type Permissions = Readonly<Record<string, 'read' | 'write'>>
+export type TokenRequest = { installationId: number; repositoryId: number; permissions: Permissions }
+export type MintedToken = { token: string; expiresAt: string }
+
+/** The App's identity and its mint: the only place that holds the App's private key. */
+export type GitHubApp = {
+  /** A token for one repository and the named permissions only. Throws `RequestError` when GitHub refuses or is away. */
+  mint(request: TokenRequest): Promise<MintedToken>
+  /** A client with a token; null = as the App itself. */
+  api(token: string | null): Octokit
+  /** Who our comments are from: `<slug>[bot]`. Read once. */
+  identity(): Promise<{ id: number; slug: string; botLogin: string }>
+}
+
+export type GitHubAppOptions = { apiUrl: string; appId: string; privateKey: string; timeoutMs: number }
+
+export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
+  registerSecret(options.privateKey)
+  const asApp = new Octokit({
+    ...clientOptions(options),
+    authStrategy: createAppAuth,
+    auth: { appId: options.appId, privateKey: options.privateKey },
+  })
+  let identity: Promise<{ id: number; slug: string; botLogin: string }> | null = null
+  return {
+    async mint({ installationId, repositoryId, permissions }) {
+      const { data } = await asApp.rest.apps.createInstallationAccessToken({
+        installation_id: installationId,
+        repository_ids: [repositoryId],
+        permissions: { ...permissions },
+      })
+      registerSecret(data.token)
+      return { token: data.token, expiresAt: data.expires_at }
+    },
+    api: token => (token === null ? asApp : new Octokit({ ...clientOptions(options), auth: token })),
+    identity() {
+      identity ??= asApp.rest.apps.getAuthenticated().then(({ data }) => {
+        if (!data?.slug) throw new Error('GitHub did not name the App: its key or id is wrong')
+        return { id: data.id, slug: data.slug, botLogin: `${data.slug}[bot]` }
+      })
+      identity.catch(() => {
+        identity = null
+      })
+      return identity
+    },
+  }
+}
+
+function clientOptions(options: GitHubAppOptions) {
+  const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
+  // A write that got no answer is read back by the effects ledger, so the client itself never repeats one.
+  return {
+    baseUrl: options.apiUrl,
+    userAgent: 'grokbot',
+    log: quiet,
+    request: { fetch: (url: string, init: RequestInit) => fetch(url, { ...init, signal: AbortSignal.timeout(options.timeoutMs) }) },
+  }
+}

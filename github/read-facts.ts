@@ -1,0 +1,61 @@
+import type { Octokit } from '@octokit/rest'
+import { statusOf } from './classify-error.ts'
+
+export type Role = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
+const ranks: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
+
+export function hasRole(role: Role, needed: Role): boolean {
+  return ranks.indexOf(role) >= ranks.indexOf(needed)
+}
+
+type RepositoryName = { owner: string; repo: string }
+
+/**
+ * The actor's role from the collaborators API, the only truth about it; the webhook's association is a hint. 404 means
+ * "not a user of this repository". Custom roles are read from the permission flags. Any other error throws: fail closed.
+ */
+export async function readRole(api: Octokit, { owner, repo }: RepositoryName, username: string): Promise<Role> {
+  try {
+    const { data } = await api.rest.repos.getCollaboratorPermissionLevel({ owner, repo, username })
+    const flags = data.user?.permissions
+    if (flags?.admin) return 'admin'
+    if (flags?.maintain) return 'maintain'
+    if (flags?.push) return 'write'
+    if (flags?.triage) return 'triage'
+    if (flags?.pull) return 'read'
+    return flags ? 'none' : plainRole(data.permission)
+  } catch (error) {
+    if (statusOf(error) === 404) return 'none'
+    throw error
+  }
+}
+
+function plainRole(permission: string): Role {
+  return (ranks as readonly string[]).includes(permission) ? (permission as Role) : 'none'
+}
+
+export type RepositoryFacts = {
+  id: number
+  defaultBranch: string
+  visibility: 'public' | 'private' | 'internal'
+  cloneUrl: string
+  archived: boolean
+}
+
+export async function readRepository(api: Octokit, { owner, repo }: RepositoryName): Promise<RepositoryFacts> {
+  const { data } = await api.rest.repos.get({ owner, repo })
+  const visibility = data.visibility === 'public' || data.visibility === 'internal' ? data.visibility : data.private ? 'private' : 'public'
+  return { id: Number(data.id), defaultBranch: data.default_branch, visibility, cloneUrl: data.clone_url, archived: data.archived }
+}
+
+/** The sha of a branch, or null when the repository has no such branch (an empty repository answers 409). */
+export async function readBranchSha(api: Octokit, { owner, repo }: RepositoryName, branch: string): Promise<string | null> {
+  try {
+    const { data } = await api.rest.git.getRef({ owner, repo, ref: `heads/${branch}` })
+    return data.object.sha
+  } catch (error) {
+    const status = statusOf(error)
+    if (status === 404 || status === 409) return null
+    throw error
+  }
+}

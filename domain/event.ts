@@ -84,8 +84,22 @@ const counts = z.object({ passed: z.int(), failed: z.int(), skipped: z.int() })
 export const cells = ['baseCodeBaseTests', 'newCodeBaseTests', 'baseCodeNewTests', 'newCodeNewTests'] as const
 export type Cell = (typeof cells)[number]
 
+/** A command that was refused is a task too: its reply is an effect like any other, and nothing else ever happens in it. */
+const TaskRefused = TaskAccepted.pick({
+  command: true,
+  requester: true,
+  repository: true,
+  installationId: true,
+  subject: true,
+  commentId: true,
+}).extend({
+  reason: z.string(),
+  words: z.string(),
+})
+
 export const eventSchemas = {
   'task.accepted': TaskAccepted,
+  'task.refused': TaskRefused,
   'attempt.started': z.object({ owner: z.string(), recovers: z.int().nullable() }),
   'cancel.requested': z.object({ by: z.string(), reason: z.string() }),
   'workspace.opened': z.object({ baseSha: sha, baseTree: sha, files: z.int(), sandbox: SandboxReport }),
@@ -225,6 +239,7 @@ export const eventVersion = 1
 export const receiptTypes = ['model.answered', 'tool.settled', 'check.settled', 'effect.settled'] as const satisfies readonly EventType[]
 
 export type TaskAccepted = Payload<'task.accepted'>
+export type TaskRefused = Payload<'task.refused'>
 export type Usage = z.infer<typeof Usage>
 export type ToolCall = z.infer<typeof ToolCall>
 export type SandboxReport = z.infer<typeof SandboxReport>

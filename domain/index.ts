@@ -1,3 +1,4 @@
+export { type Acceptance, decideAcceptance, type Facts, type RefusalReason, type WrittenCommand } from './acceptance.ts'
 export {
   type ChainedHeader,
   type ChainFault,
@@ -8,6 +9,7 @@ export {
   hashPayload,
   saltBytes,
 } from './chain.ts'
+export { type CommandRow, commandTable, findCommand, type Verb } from './command.ts'
 export {
   type Cell,
   type ChangedFile,
@@ -26,6 +28,7 @@ export {
   receiptTypes,
   type SandboxReport,
   type TaskAccepted,
+  type TaskRefused,
   type ToolCall,
   type Usage,
 } from './event.ts'

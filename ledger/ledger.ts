@@ -1,4 +1,4 @@
-import type { EventHeader, NewEvent, Outcome, RecordedEvent, TaskAccepted } from '../domain/index.ts'
+import type { EventHeader, NewEvent, Outcome, RecordedEvent, TaskAccepted, TaskRefused } from '../domain/index.ts'
 
 /**
  * The one truth about deliveries, tasks, attempts, events, effects and budgets. Two drivers keep this contract: SQLite
@@ -36,6 +36,8 @@ export type Ledger = {
    * Appends events if the task's last seq is `expectedSeq` and the attempt is the newest. `moved`: somebody of the same
    * attempt, or an outside request such as a cancel, appended meanwhile; read on from `expectedSeq` and decide again.
    * `fenced`: a newer attempt exists; the caller must stop. `task.ended` also closes the task's row.
+   * Attempt 0 is the app's half and outside requests: at any time before the end it may append `cancel.requested`, and
+   * `effect.*` of effects that were themselves prepared with attempt 0; anything else with attempt 0 is fenced.
    */
   append(batch: AppendBatch): Promise<AppendResult>
   /** Events with seq > `afterSeq`, in order. Payloads are parsed by their schema; erased ones are null. */
@@ -76,7 +78,10 @@ export type NewTask = {
   actor: string
   commandId: string
   acceptedAt: number
-  accepted: TaskAccepted
+  /** The task's first event: accepted, or refused (then only its reply is ever done). */
+  first: { type: 'task.accepted'; payload: TaskAccepted } | { type: 'task.refused'; payload: TaskRefused }
+  /** More events of the same transaction, such as the `effect.prepared` of the eyes reaction (attempt 0). */
+  more: readonly NewEvent[]
   budget: { key: string; microUsd: number } | null
 }
 

@@ -1,0 +1,131 @@
+import type { EffectKind } from '../domain/index.ts'
+import {
+  createComment,
+  createPull,
+  createReaction,
+  listComments,
+  listPullsFrom,
+  listReactions,
+  type Octokit,
+  type Permissions,
+} from '../github/index.ts'
+import type { Intent } from './intents.ts'
+import { readMarker, renderMarker } from './marker.ts'
+
+/** What exists at the other side, as it is recorded: ids, urls, shas. */
+export type Remote = Record<string, string | number | boolean>
+export type ReadBack = { kind: 'found'; remote: Remote } | { kind: 'absent' } | { kind: 'other'; reason: string; remote: Remote }
+
+export type EffectContext = {
+  task: string
+  key: string
+  api: Octokit
+  token: string
+  botLogin: string
+  markerKey: Uint8Array
+  git: GitPort
+}
+
+/** Pushing is git's business; the worker plugs it in. */
+export type GitPort = {
+  push(intent: Intent<'push'>, token: string): Promise<{ kind: 'pushed' } | { kind: 'rejected'; reason: string; remoteSha: string | null }>
+  readRef(intent: Intent<'push'>, token: string): Promise<string | null>
+}
+
+/**
+ * One row an effect kind. A row without a stable key's read-back does not compile. `send` throws what Octokit throws; it
+ * is called once a try, right after ownership was checked.
+ */
+export type EffectKindRow<K extends EffectKind> = {
+  permissions: Permissions
+  risk: 'low' | 'medium' | 'high'
+  /** How it is undone; null = it can not be. */
+  compensation: string | null
+  send(
+    intent: Intent<K>,
+    context: EffectContext,
+  ): Promise<{ kind: 'done'; remote: Remote } | { kind: 'rejected'; reason: string; remote: Remote }>
+  /** Looks for what `send` makes by listing its target; never by search, which lags. */
+  readBack(intent: Intent<K>, context: EffectContext): Promise<ReadBack>
+}
+
+export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
+  reaction: {
+    permissions: { issues: 'write' },
+    risk: 'low',
+    compensation: 'delete the reaction',
+    send: async (intent, { api }) => ({ kind: 'done', remote: await createReaction(api, intent, intent.subject, intent.content) }),
+    readBack: async (intent, { api, botLogin }) => {
+      const ours = (await listReactions(api, intent, intent.subject, intent.content)).find(reaction => reaction.author === botLogin)
+      return ours ? { kind: 'found', remote: { id: ours.id } } : { kind: 'absent' }
+    },
+  },
+  progress: { permissions: { issues: 'write' }, risk: 'low', compensation: 'delete the comment', ...commentRow('progress') },
+  comment: { permissions: { issues: 'write' }, risk: 'low', compensation: 'delete the comment', ...commentRow('comment') },
+  push: {
+    permissions: { contents: 'write' },
+    risk: 'medium',
+    compensation: 'delete the branch',
+    send: async (intent, { git, token }) => {
+      const result = await git.push(intent, token)
+      if (result.kind === 'pushed') return { kind: 'done', remote: { branch: intent.branch, sha: intent.sha } }
+      return { kind: 'rejected', reason: result.reason, remote: { branch: intent.branch, sha: result.remoteSha ?? '' } }
+    },
+    readBack: async (intent, { git, token }) => {
+      const remoteSha = await git.readRef(intent, token)
+      if (remoteSha === intent.sha) return { kind: 'found', remote: { branch: intent.branch, sha: remoteSha } }
+      if (remoteSha === intent.expect) return { kind: 'absent' }
+      return {
+        kind: 'other',
+        reason: `the branch is at ${remoteSha ?? 'no commit'}, not where it was`,
+        remote: { branch: intent.branch, sha: remoteSha ?? '' },
+      }
+    },
+  },
+  'pull-request': {
+    permissions: { pull_requests: 'write' },
+    risk: 'medium',
+    compensation: 'close the pull request',
+    send: async (intent, context) => {
+      const { head, base, title, draft } = intent
+      const body = `${marker('pull-request', context, placeOf(intent))}\n${intent.body}`
+      const pull = await createPull(context.api, intent, { head, base, title, draft, body })
+      return { kind: 'done', remote: { number: pull.number, url: pull.url, headSha: pull.headSha, draft: pull.draft } }
+    },
+    readBack: async (intent, context) => {
+      const pulls = await listPullsFrom(context.api, intent, intent.head)
+      const ours = pulls.find(pull => pull.author === context.botLogin && isOurs(pull.body, 'pull-request', context, placeOf(intent)))
+      return ours
+        ? { kind: 'found', remote: { number: ours.number, url: ours.url, headSha: ours.headSha, draft: ours.draft } }
+        : { kind: 'absent' }
+    },
+  },
+}
+
+function commentRow(kind: 'progress' | 'comment'): Pick<EffectKindRow<'comment'>, 'send' | 'readBack'> {
+  return {
+    send: async (intent, context) => {
+      const body = `${marker(kind, context, placeOf(intent, intent.number))}\n${intent.body}`
+      return { kind: 'done', remote: await createComment(context.api, intent, intent.number, body) }
+    },
+    readBack: async (intent, context) => {
+      const comments = await listComments(context.api, intent, intent.number, intent.since)
+      const place = placeOf(intent, intent.number)
+      const ours = comments.find(comment => comment.author === context.botLogin && isOurs(comment.body, kind, context, place))
+      return ours ? { kind: 'found', remote: { id: ours.id, url: ours.url } } : { kind: 'absent' }
+    },
+  }
+}
+
+function placeOf(intent: { owner: string; repo: string }, number?: number): string {
+  return number === undefined ? `${intent.owner}/${intent.repo}` : `${intent.owner}/${intent.repo}#${number}`
+}
+
+function marker(kind: string, { markerKey, task, key }: EffectContext, place: string): string {
+  return renderMarker(markerKey, { kind, task, key }, place)
+}
+
+function isOurs(body: string, kind: string, { markerKey, task, key }: EffectContext, place: string): boolean {
+  const found = readMarker(markerKey, body, place)
+  return found !== null && found.kind === kind && found.task === task && found.key === key
+}

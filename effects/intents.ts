@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import type { EffectKind, NewEvent } from '../domain/index.ts'
+
+const sha = z.string().regex(/^[0-9a-f]{40}$/)
+const Place = z.object({ owner: z.string(), repo: z.string(), repositoryId: z.int(), installationId: z.int() })
+
+/** What is to be done outside, as data: recorded before it is done, and enough to do it or find it again on any machine. */
+export const intentSchemas = {
+  reaction: Place.extend({
+    subject: z.union([z.object({ commentId: z.int() }), z.object({ issueNumber: z.int() })]),
+    content: z.enum(['eyes', 'confused', '-1', '+1']),
+  }),
+  progress: Place.extend({ number: z.int(), since: z.string(), body: z.string() }),
+  comment: Place.extend({ number: z.int(), since: z.string(), body: z.string() }),
+  push: Place.extend({
+    url: z.string(),
+    branch: z.string(),
+    sha,
+    /** What the branch must be before; null = it must not exist. */ expect: sha.nullable(),
+  }),
+  'pull-request': Place.extend({ head: z.string(), base: z.string(), title: z.string(), body: z.string(), draft: z.boolean() }),
+} as const satisfies Record<EffectKind, z.ZodType>
+
+export type Intent<K extends EffectKind> = z.infer<(typeof intentSchemas)[K]>
+export type EffectProposal = { [K in EffectKind]: { kind: K; ordinal: number; intent: Intent<K> } }[EffectKind]
+
+/** One task never has two effects of one kind and ordinal; the id is the same on every attempt. */
+export function effectId(taskId: string, proposal: Pick<EffectProposal, 'kind' | 'ordinal'>): string {
+  return `${taskId}:${proposal.kind}:${proposal.ordinal}`
+}
+
+/** What both halves write: the app within an acceptance, the worker right before it applies the effect. */
+export function preparedEvent(taskId: string, proposal: EffectProposal): NewEvent & { type: 'effect.prepared' } {
+  const id = effectId(taskId, proposal)
+  const key = `${proposal.kind}-${proposal.ordinal}`
+  return {
+    type: 'effect.prepared',
+    commandId: `${id}:prepared`,
+    payload: { effectId: id, kind: proposal.kind, key, intent: proposal.intent },
+  }
+}

@@ -36,8 +36,9 @@ export type Ledger = {
    * Appends events if the task's last seq is `expectedSeq` and the attempt is the newest. `moved`: somebody of the same
    * attempt, or an outside request such as a cancel, appended meanwhile; read on from `expectedSeq` and decide again.
    * `fenced`: a newer attempt exists; the caller must stop. `task.ended` also closes the task's row.
-   * Attempt 0 is the app's half and outside requests: at any time before the end it may append `cancel.requested`, and
-   * `effect.*` of effects that were themselves prepared with attempt 0; anything else with attempt 0 is fenced.
+   * Attempt 0 is the app's half and outside requests: at any time before the end it may append `cancel.requested`;
+   * `effect.*` of effects that were themselves prepared with attempt 0, before and after the end (a reaction may be late);
+   * and `task.ended` of a task that needs no worker. Anything else with attempt 0 is fenced.
    */
   append(batch: AppendBatch): Promise<AppendResult>
   /** Events with seq > `afterSeq`, in order. Payloads are parsed by their schema; erased ones are null. */
@@ -51,9 +52,9 @@ export type Ledger = {
 
   task(taskId: string): Promise<TaskRow | null>
   /** Newest first. */
-  tasks(filter: { state?: TaskRow['state']; limit: number }): Promise<TaskRow[]>
-  /** Rows of effects that were prepared and not settled, for the sweeper. */
-  openEffects(olderThan: number): Promise<EffectRow[]>
+  tasks(filter: { state?: TaskRow['state']; laneKey?: string; limit: number }): Promise<TaskRow[]>
+  /** Effects that were prepared and not settled, oldest first: attempt 0 = the app's outbox, else a worker's. */
+  openEffects(filter: { attempt: 'app' | 'worker'; updatedBefore: number; limit: number }): Promise<EffectRow[]>
   effect(effectId: string): Promise<EffectRow | null>
 
   /** Reads a switch; null when it was never set. */
@@ -75,6 +76,8 @@ export type NewTask = {
   /** Tasks of one lane run one after another. */
   laneKey: string
   priority: number
+  /** False: only the app's own effects are ever done (help, refusals, cancel); it is never claimed. */
+  needsWorker: boolean
   actor: string
   commandId: string
   acceptedAt: number
@@ -114,6 +117,8 @@ export type LedgerRecord = {
 export type EffectRow = {
   effectId: string
   taskId: string
+  /** The attempt that prepared it. */
+  attempt: number
   kind: string
   key: string
   state: 'prepared' | 'dispatched' | 'confirmed' | 'rejected' | 'unknown'

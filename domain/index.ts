@@ -32,4 +32,22 @@ export {
   type ToolCall,
   type Usage,
 } from './event.ts'
+export { foldTask } from './fold-task.ts'
+export { type EventMigrators, eventMigrators, migrateEvent, UnknownEvent } from './migrate-event.ts'
 export { type Outcome, outcomes } from './outcome.ts'
+export {
+  type AttemptState,
+  type CallState,
+  type EffectPhase,
+  type EffectState,
+  effectPhases,
+  effectTransitions,
+  emptyTaskState,
+  interruptedCalls,
+  readTaskSnapshot,
+  type SessionState,
+  type Spent,
+  type TaskState,
+  type TurnState,
+  taskStateShape,
+} from './task-state.ts'

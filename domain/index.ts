@@ -10,6 +10,7 @@ export {
   saltBytes,
 } from './chain.ts'
 export { type CommandRow, commandTable, findCommand, type Verb } from './command.ts'
+export { type Detected, detectCommands, detectionTable, type RootView } from './detect-commands.ts'
 export {
   type Cell,
   type ChangedFile,
@@ -33,6 +34,7 @@ export {
   type Usage,
 } from './event.ts'
 export { foldTask } from './fold-task.ts'
+export { type CellResult, type CheckEvidence, type Judgement, judgeEvidence } from './judge-evidence.ts'
 export { type EventMigrators, eventMigrators, migrateEvent, UnknownEvent } from './migrate-event.ts'
 export { type Outcome, outcomes } from './outcome.ts'
 export {
@@ -51,3 +53,5 @@ export {
   type TurnState,
   taskStateShape,
 } from './task-state.ts'
+export { readTestCounts, type TestCounts } from './test-counts.ts'
+export { decidesChecks, startsChecks } from './test-files.ts'

@@ -1,0 +1,87 @@
+import { decideAcceptance } from '../domain/index.ts'
+import type { Delivery, Ledger } from '../ledger/index.ts'
+import type { Queue } from '../queue/index.ts'
+import { type FactsPorts, gatherFacts } from './gather-facts.ts'
+import { parseCommands } from './parse-commands.ts'
+import { type Decided, laneOf, proposeTask, type TaskSettings } from './propose-task.ts'
+import { type CommentEvent, readEvent } from './read-event.ts'
+
+export type IntakePorts = FactsPorts & {
+  ledger: Ledger
+  queue: Queue
+  settings(): Promise<TaskSettings & { commandsPerCommentMax: number; commandTextBytesMax: number }>
+  newTaskId(): string
+  now(): number
+}
+
+export type Taken = { taskId: string; acceptance: Decided['acceptance']; known: boolean }
+
+/**
+ * The first half of the road: a stored delivery becomes accepted or refused tasks, then is settled. Safe to repeat from the
+ * start at any point: a task's meaning key makes the second acceptance the first one.
+ */
+export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Promise<Taken[]> {
+  const read = readEvent(delivery)
+  if (read.kind === 'ignored') return await ignore(delivery, read.reason, ports)
+  const settings = await ports.settings()
+  const { slug } = await ports.github.identity()
+  const { commands } = parseCommands(read.event.text, {
+    prefix: settings.prefix,
+    slug,
+    commandsMax: settings.commandsPerCommentMax,
+    textBytesMax: settings.commandTextBytesMax,
+  })
+  if (commands.length === 0) return await ignore(delivery, 'no command in it', ports)
+  const gathered = await gatherFacts(read.event, ports)
+  const taken: Taken[] = []
+  for (const command of commands) {
+    const acceptance = decideAcceptance(command, gathered.facts, settings.prefix)
+    if (acceptance.kind === 'ignored') return await ignore(delivery, acceptance.reason, ports)
+    taken.push(await take({ event: read.event, command, gathered, acceptance }, settings, ports))
+  }
+  await ports.ledger.settleDelivery(
+    delivery.id,
+    'settled',
+    taken.map(({ taskId, acceptance }) => `${acceptance.kind} ${taskId}`).join(', '),
+  )
+  return taken
+}
+
+async function take(decided: Decided, settings: TaskSettings, ports: IntakePorts): Promise<Taken> {
+  const task = proposeTask(decided, ports.newTaskId(), ports.now(), settings)
+  const { kind, taskId } = await ports.ledger.acceptTask(task)
+  if (decided.acceptance.kind === 'accepted' && decided.acceptance.row.road === 'cancel') await cancelLane(decided.event, taskId, ports)
+  await ports.queue.ring(taskId, task.priority)
+  return { taskId, acceptance: decided.acceptance, known: kind === 'known' }
+}
+
+/** Asks every other task of the same issue or pull request to stop; their worker sees the event within its sweep. */
+async function cancelLane(event: CommentEvent, cancelTaskId: string, { ledger, now }: IntakePorts) {
+  const laneKey = laneOf(event)
+  for (const state of ['running', 'waiting'] as const) {
+    for (const task of await ledger.tasks({ state, laneKey, limit: lanesTasksMax })) {
+      if (task.taskId !== cancelTaskId) await requestCancel(ledger, task.taskId, `@${event.actor.login}`, now())
+    }
+  }
+}
+
+const lanesTasksMax = 100
+const cancelTriesMax = 20
+
+/** Appends `cancel.requested`; repeats only when somebody appended in between. False: the task had already ended. */
+export async function requestCancel(ledger: Ledger, taskId: string, by: string, at: number): Promise<boolean> {
+  for (let tries = 0; tries < cancelTriesMax; tries++) {
+    const row = await ledger.task(taskId)
+    if (!row || row.state === 'ended') return false
+    const event = { type: 'cancel.requested', commandId: `${taskId}:cancel`, payload: { by, reason: 'asked to stop' } } as const
+    const result = await ledger.append({ taskId, attempt: 0, actor: by, at, expectedSeq: row.lastSeq, events: [event] })
+    if (result.kind === 'appended') return true
+    if (result.kind === 'fenced') return false
+  }
+  throw new Error(`cancel of ${taskId} lost ${cancelTriesMax} races in a row`)
+}
+
+async function ignore(delivery: Delivery, reason: string, { ledger }: IntakePorts): Promise<Taken[]> {
+  await ledger.settleDelivery(delivery.id, 'ignored', reason)
+  return []
+}

@@ -2,7 +2,8 @@ import type { EventHeader, NewEvent, Outcome, RecordedEvent, TaskAccepted, TaskR
 
 /**
  * The one truth about deliveries, tasks, attempts, events, effects and budgets. Two drivers keep this contract: SQLite
- * (embedded) and, later, PostgreSQL. Methods throw only when the database itself fails; expected outcomes are values.
+ * (embedded) and, later, PostgreSQL. Methods throw only when the database itself fails or
+ * something impossible is asked (`LedgerAssertion`); expected outcomes are values.
  * Every write is one transaction and is durable (fsync) when its promise resolves, unless a ledger was opened with
  * `durability: 'process'` (a session's own events: they survive kill -9, and the next durable commit syncs them too).
  */
@@ -16,20 +17,26 @@ export type Ledger = {
 
   /**
    * Writes the task, its first event and its budget reservation, all or none. The meaning key (repository id, comment id,
-   * command index) is unique: accepting the same meaning again returns the first task.
+   * command index) is unique: accepting the same meaning again returns the first task. `over-budget`: one of its budgets
+   * can not bear the reservation; nothing was written.
    */
-  acceptTask(task: NewTask): Promise<{ kind: 'accepted' | 'known'; taskId: string }>
+  acceptTask(task: NewTask): Promise<AcceptResult>
   /**
-   * Takes the oldest task that waits, or one whose attempt's lease ran out or whose owner is known dead, by inserting
-   * attempt n + 1 in the transaction that reads n. Null: nothing to do. A task that was taken `recoveriesMax` times is not
-   * claimed again but ended as `errored` by the caller: it comes back with `exhausted: true`.
+   * Takes a task that waits in a lane where none runs, or one whose attempt's lease ran out or whose owner is known dead,
+   * lowest priority number first, then the oldest, by inserting attempt n + 1 in the transaction that reads n. Null:
+   * nothing to do. A task whose attempts were lost more than `recoveriesMax` times (handing back is no loss) comes back
+   * with `exhausted: true`: the caller only ends it as `errored`.
    */
   claimNext(options: ClaimOptions): Promise<Claim | null>
+  /** The same for one named task. Null: unknown, over, being worked on, needs no worker, or its lane is busy. */
+  claimTask(taskId: string, options: ClaimOptions): Promise<Claim | null>
+  /** Owners of attempts that are open: whom to ask the kernel about, see `findDeadOwners`. */
+  runningOwners(): Promise<string[]>
   /** False: the attempt is not the newest any more; its holder must stop. */
   renewLease(claim: Claim, leaseUntil: number): Promise<boolean>
   /** True while the attempt is the newest and its lease has not run out: asked right before every external write. */
   holdsTask(claim: Pick<Claim, 'taskId' | 'attempt'>, now: number): Promise<boolean>
-  /** Hands the task back (SIGTERM): its lease ends now and the next claim takes it at once. */
+  /** Hands the task back (SIGTERM): its lease ends now, for good, and the next claim takes it at once. */
   releaseTask(claim: Claim): Promise<void>
 
   /**
@@ -39,6 +46,8 @@ export type Ledger = {
    * Attempt 0 is the app's half and outside requests: at any time before the end it may append `cancel.requested`;
    * `effect.*` of effects that were themselves prepared with attempt 0, before and after the end (a reaction may be late);
    * and `task.ended` of a task that needs no worker. Anything else with attempt 0 is fenced.
+   * What can only be a bug throws `LedgerAssertion` and writes nothing: a second `task.ended`, anything but `effect.*`
+   * after the end, an effect that moves against its state machine, a payload that does not fit its schema.
    */
   append(batch: AppendBatch): Promise<AppendResult>
   /** Events with seq > `afterSeq`, in order. Payloads are parsed by their schema; erased ones are null. */
@@ -52,17 +61,31 @@ export type Ledger = {
 
   task(taskId: string): Promise<TaskRow | null>
   /** Newest first. */
-  tasks(filter: { state?: TaskRow['state']; laneKey?: string; limit: number }): Promise<TaskRow[]>
-  /** Effects that were prepared and not settled, oldest first: attempt 0 = the app's outbox, else a worker's. */
+  tasks(filter: { state?: TaskRow['state']; laneKey?: string; needsWorker?: boolean; limit: number }): Promise<TaskRow[]>
+  /** Effects that are prepared, dispatched or unknown, oldest first: attempt 0 = the app's outbox, else a worker's. */
   openEffects(filter: { attempt: 'app' | 'worker'; updatedBefore: number; limit: number }): Promise<EffectRow[]>
   effect(effectId: string): Promise<EffectRow | null>
+
+  /** What is reserved and spent under a key, such as `repository:7:2026-11-30`. */
+  budget(key: string): Promise<BudgetRow>
+  /**
+   * Turns what is reserved for the task into spending, in each of its budgets; false: it was settled before. `task.ended`
+   * does this by itself, with the costs in the task's events. Releasing is settling with 0.
+   */
+  settleBudget(taskId: string, spentMicroUsd: number): Promise<boolean>
 
   /** Reads a switch; null when it was never set. */
   switch(name: string): Promise<{ value: string; at: number } | null>
   setSwitch(name: string, value: string, by: string): Promise<void>
 
-  /** Erases every payload of the task and leaves tombstones; the chain still verifies. False: no such task. */
-  eraseTask(taskId: string, by: string): Promise<boolean>
+  /**
+   * Erases every payload of an ended task, its snapshot and its delivery's body; headers and rows stay, the chain still
+   * verifies. When it resolves no byte of them is left in the folder. `open`: it has not ended. Safe to repeat.
+   */
+  eraseTask(taskId: string, by: string): Promise<'erased' | 'open' | 'unknown'>
+  /** Takes away the bodies of deliveries settled before that time; their ids stay known. Returns how many. */
+  pruneDeliveries(settledBefore: number): Promise<number>
+  /** Commits what is waiting. Nothing may be called afterwards. */
   close(): Promise<void>
 }
 
@@ -75,7 +98,10 @@ export type NewTask = {
   meaningKey: string
   /** Tasks of one lane run one after another. */
   laneKey: string
+  /** 0 is first. */
   priority: number
+  /** The delivery that brought it: its body is erased with the task. */
+  deliveryId?: string | null
   /** False: only the app's own effects are ever done (help, refusals, cancel); it is never claimed. */
   needsWorker: boolean
   actor: string
@@ -85,8 +111,12 @@ export type NewTask = {
   first: { type: 'task.accepted'; payload: TaskAccepted } | { type: 'task.refused'; payload: TaskRefused }
   /** More events of the same transaction, such as the `effect.prepared` of the eyes reaction (attempt 0). */
   more: readonly NewEvent[]
-  budget: { key: string; microUsd: number } | null
+  /** What is set aside until it ends; a limit of null only counts. */
+  budgets: readonly { key: string; microUsd: number; limitMicroUsd: number | null }[]
 }
+
+export type AcceptResult = { kind: 'accepted' | 'known'; taskId: string } | { kind: 'over-budget'; key: string; leftMicroUsd: number }
+export type BudgetRow = { key: string; reservedMicroUsd: number; spentMicroUsd: number }
 
 export type TaskRow = {
   taskId: string
@@ -95,6 +125,7 @@ export type TaskRow = {
   verb: string
   repository: string
   laneKey: string
+  needsWorker: boolean
   acceptedAt: number
   endedAt: number | null
   deadlineAt: number
@@ -122,7 +153,10 @@ export type EffectRow = {
   kind: string
   key: string
   state: 'prepared' | 'dispatched' | 'confirmed' | 'rejected' | 'unknown'
+  /** How often it was dispatched. */
+  tries: number
   intent: unknown
+  /** What exists at the other side, once it was settled; null before. */
   remote: unknown
   updatedAt: number
 }

@@ -1,0 +1,18 @@
+export type {
+  AcceptResult,
+  AppendBatch,
+  AppendResult,
+  BudgetRow,
+  Claim,
+  ClaimOptions,
+  Delivery,
+  EffectRow,
+  Ledger,
+  LedgerRecord,
+  NewDelivery,
+  NewTask,
+  TaskRow,
+} from './ledger.ts'
+export { LedgerAssertion } from './ledger-assertion.ts'
+export { type LedgerLimits, ledgerLimits } from './limits.ts'
+export { openSqliteLedger, type SqliteLedgerOptions } from './open-sqlite-ledger.ts'

@@ -1,0 +1,22 @@
+/**
+ * The ledger's own limits, each with its unit. They follow from how SQLite works and not from what an operator runs, but
+ * a ledger can be opened with others.
+ */
+export const ledgerLimits = {
+  /** How long a write waits for another connection's transaction before it fails. Each one lasts a few milliseconds. */
+  busyTimeoutMs: 10_000,
+  /** Payloads above this are files: a row of this size still fits into a few pages. */
+  inlinePayloadBytesMax: 32_768,
+  /** Writes that share one commit at most; a longer queue makes several. */
+  groupWritesMax: 256,
+  /** Pages in the write-ahead log before a durable connection copies them into the database (8 MiB). */
+  checkpointPages: 2_048,
+  /** The same for a session's connection: high, because a checkpoint syncs and would stand between two turns (64 MiB). */
+  checkpointPagesOfProcess: 16_384,
+  /** What the write-ahead log is cut down to after a checkpoint. */
+  journalBytesMax: 16_777_216,
+  /** How often an erasing tries to empty the write-ahead log while others read it; each try waits `busyTimeoutMs`. */
+  eraseCheckpointsMax: 5,
+} as const
+
+export type LedgerLimits = { [Name in keyof typeof ledgerLimits]: number }

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto'
+import { saltBytes } from '../domain/index.ts'
+import { acceptTask } from './accept-task.ts'
+import { appendEvents } from './append-events.ts'
+import { budget, settleReservations } from './budgets.ts'
+import { claimNext, claimTask } from './claim-task.ts'
+import { type CommitGroup, createCommitGroup } from './commit-group.ts'
+import { pendingDeliveries, pruneDeliveries, recordDelivery, settleDelivery } from './deliveries.ts'
+import { findEffectRow, listOpenEffects } from './effect-list.ts'
+import { eraseTask, finishErasings } from './erase-task.ts'
+import { holdsTask, releaseTask, renewLease, runningOwners } from './lease.ts'
+import type { Ledger } from './ledger.ts'
+import type { LedgerContext } from './ledger-context.ts'
+import { type LedgerLimits, ledgerLimits } from './limits.ts'
+import { createPayloadFiles } from './payload-files.ts'
+import { findTask, PayloadFileMissing, readEvents, readRecord } from './read-events.ts'
+import { loadSnapshot, saveSnapshot } from './snapshots.ts'
+import { type Durability, openSqliteConnection } from './sqlite-connection.ts'
+import { findSwitch, setSwitch } from './switches.ts'
+import { findTaskRow, listTasks } from './task-rows.ts'
+
+export type SqliteLedgerOptions = {
+  /** A folder of our own on a local disk; made if it is missing. */
+  dataDir: string
+  /** `process` is a session's own connection to the file that a durable one of the same process has opened. */
+  durability: Durability
+  /** UTC milliseconds. */
+  clock: () => number
+  /** 16 bytes for each payload; only a test of the format fixes them. */
+  salt?: () => Uint8Array
+  limits?: Partial<LedgerLimits>
+}
+
+/** Opens the embedded ledger. Throws when the folder can not be used or was written by a newer version. */
+export function openSqliteLedger(options: SqliteLedgerOptions): Ledger {
+  const { dataDir, durability, clock, salt = () => randomBytes(saltBytes) } = options
+  const limits = { ...ledgerLimits, ...options.limits }
+  const connection = openSqliteConnection({ dataDir, durability, limits })
+  const context: LedgerContext = { clock, salt, limits, files: createPayloadFiles(dataDir) }
+  const group = createCommitGroup(connection, durability, limits)
+  const eraser = { group, connection, context }
+  if (durability === 'durable') finishErasings(eraser)
+  return {
+    ...taskMethods(group, context),
+    ...eventMethods(group, context),
+    ...otherMethods(group, context),
+    eraseTask: async (taskId, by) => eraseTask(eraser, taskId, by),
+    close: async () => {
+      group.drain()
+      connection.close()
+    },
+  }
+}
+
+type TaskMethod = 'acceptTask' | 'claimNext' | 'claimTask' | 'runningOwners' | 'renewLease' | 'holdsTask' | 'releaseTask' | 'task' | 'tasks'
+
+function taskMethods({ write, read }: CommitGroup, context: LedgerContext): Pick<Ledger, TaskMethod> {
+  return {
+    acceptTask: task => write(() => acceptTask(context, task)),
+    claimNext: options => write(() => claimNext(options)),
+    claimTask: (taskId, options) => write(() => claimTask(taskId, options)),
+    runningOwners: async () => read(() => runningOwners({})).map(({ owner }) => owner),
+    renewLease: (claim, leaseUntil) => write(() => renewLease(claim, leaseUntil)),
+    holdsTask: async (claim, now) => read(() => holdsTask(claim, now)),
+    releaseTask: claim => write(() => releaseTask(claim, context.clock())),
+    task: async taskId => read(() => findTaskRow(taskId)),
+    tasks: async filter => read(() => listTasks(filter)),
+  }
+}
+
+type EventMethod = 'append' | 'readEvents' | 'readRecord' | 'saveSnapshot' | 'loadSnapshot' | 'openEffects' | 'effect'
+
+function eventMethods({ write, read }: CommitGroup, context: LedgerContext): Pick<Ledger, EventMethod> {
+  return {
+    append: batch => write(() => appendEvents(context, batch)),
+    readEvents: async (taskId, afterSeq = 0) => readTwice(() => read(() => readEvents(context, taskId, afterSeq))),
+    readRecord: async taskId => readTwice(() => read(() => readRecord(context, taskId))),
+    saveSnapshot: (taskId, seq, state) => write(() => saveSnapshot(taskId, seq, state)),
+    loadSnapshot: async taskId => read(() => loadSnapshot(taskId)),
+    openEffects: async filter => readTwice(() => read(() => listOpenEffects(context, filter))),
+    effect: async effectId => readTwice(() => read(() => findEffectRow(context, effectId))),
+  }
+}
+
+/** A payload file may be erased between the row and the file; the second look then sees the task as erased. */
+function readTwice<Result>(look: () => Result): Result {
+  try {
+    return look()
+  } catch (cause) {
+    if (!(cause instanceof PayloadFileMissing)) throw cause
+    return look()
+  }
+}
+
+type OtherMethod =
+  | 'recordDelivery'
+  | 'pendingDeliveries'
+  | 'settleDelivery'
+  | 'pruneDeliveries'
+  | 'budget'
+  | 'settleBudget'
+  | 'switch'
+  | 'setSwitch'
+
+function otherMethods({ write, read }: CommitGroup, { clock }: LedgerContext): Pick<Ledger, OtherMethod> {
+  return {
+    recordDelivery: delivery => write(() => recordDelivery(delivery)),
+    pendingDeliveries: async limit => read(() => pendingDeliveries({ limit })),
+    settleDelivery: async (id, state, note) => void (await write(() => settleDelivery({ id, state, note, at: clock() }))),
+    pruneDeliveries: async settledBefore => (await write(() => pruneDeliveries({ settledBefore }))).length,
+    budget: async key => read(() => budget(key)),
+    settleBudget: (taskId, spentMicroUsd) =>
+      write(function* () {
+        const task = yield* findTask(taskId)
+        return task === null ? false : yield* settleReservations(task.number, spentMicroUsd)
+      }),
+    switch: async name => read(() => findSwitch(name)),
+    setSwitch: async (name, value, by) => void (await write(() => setSwitch({ name, value, at: clock(), by }))),
+  }
+}

@@ -1,0 +1,95 @@
+import { type EventHeader, eventSchemas, eventVersion, hashEvent, hashPayload, type NewEvent } from '../domain/index.ts'
+import { closeTask } from './close-task.ts'
+import { applyEffectEvent } from './effect-rows.ts'
+import { LedgerAssertion } from './ledger-assertion.ts'
+import type { LedgerContext } from './ledger-context.ts'
+import { type Program, statement } from './statement.ts'
+import type { Row } from './tables.ts'
+
+/** The end of a task's chain, where the next event goes. */
+export type ChainEnd = { number: number; taskId: string; lastSeq: number; lastHash: Uint8Array; spentMicroUsd: number }
+
+/**
+ * Writes events behind the end of a chain together with everything that follows from them in other tables: effects rows,
+ * the task's closing, its spending. The caller has checked that it may.
+ */
+export function* recordEvents(
+  context: LedgerContext,
+  end: ChainEnd,
+  by: { actor: string; attempt: number; at: number },
+  events: readonly NewEvent[],
+): Program<number> {
+  let { lastSeq } = end
+  let lastHash = Buffer.from(end.lastHash).toString('hex')
+  let spentMicroUsd = end.spentMicroUsd
+  for (const event of events) {
+    lastSeq += 1
+    lastHash = yield* recordEvent(context, end, by, event, { seq: lastSeq, previous: lastHash })
+    if (event.type === 'model.answered' || event.type === 'model.failed') spentMicroUsd += event.payload.usage.costMicroUsd ?? 0
+    if (event.type === 'effect.prepared' || event.type === 'effect.dispatched' || event.type === 'effect.settled') {
+      yield* applyEffectEvent(end.number, by, lastSeq, event)
+    }
+    if (event.type === 'task.ended') yield* closeTask(end.number, by.at, event.payload.outcome, spentMicroUsd)
+  }
+  yield* moveEnd({ task: end.number, lastSeq, lastHash: Buffer.from(lastHash, 'hex'), spentMicroUsd })
+  return lastSeq
+}
+
+const moveEnd = statement<{ task: number; lastSeq: number; lastHash: Uint8Array; spentMicroUsd: number }>((database, argument) =>
+  database
+    .updateTable('tasks')
+    .set({ lastSeq: argument('lastSeq'), lastHash: argument('lastHash'), spentMicroUsd: argument('spentMicroUsd') })
+    .where('number', '=', argument('task')),
+)
+
+function* recordEvent(
+  { salt: freshSalt, files, limits }: LedgerContext,
+  { number: task, taskId }: ChainEnd,
+  { actor, attempt, at }: { actor: string; attempt: number; at: number },
+  { type, commandId, payload }: NewEvent,
+  { seq, previous }: { seq: number; previous: string },
+): Program<string> {
+  const bytes = payloadBytes(type, payload)
+  const salt = freshSalt()
+  const payloadHash = hashPayload(salt, bytes)
+  const header: EventHeader = { task: taskId, seq, type, version: eventVersion, commandId, actor, attempt, at, payloadHash }
+  const hash = hashEvent(previous, header)
+  const isFile = bytes.byteLength > limits.inlinePayloadBytesMax
+  if (isFile) files.write(taskId, payloadHash, bytes)
+  const hashes = { payloadHash: Buffer.from(payloadHash, 'hex'), hash: Buffer.from(hash, 'hex') }
+  yield* insertEvent({ task, seq, type, version: eventVersion, commandId, actor, attempt, at, ...hashes })
+  yield* insertBlob({ task, hash: hashes.payloadHash, salt, bytes: bytes.byteLength, payload: isFile ? null : bytes })
+  return hash
+}
+
+/** The JSON text that is hashed, stored and later shown in a bundle. Fields that the schema does not name are not kept. */
+function payloadBytes(type: NewEvent['type'], payload: NewEvent['payload']): Uint8Array {
+  const parsed = eventSchemas[type].safeParse(payload)
+  if (!parsed.success) throw new LedgerAssertion('an event payload does not fit its schema', { type, issues: parsed.error.issues })
+  return Buffer.from(JSON.stringify(parsed.data), 'utf8')
+}
+
+const insertEvent = statement<Row<'events'>>((database, argument) =>
+  database.insertInto('events').values({
+    task: argument('task'),
+    seq: argument('seq'),
+    type: argument('type'),
+    version: argument('version'),
+    commandId: argument('commandId'),
+    actor: argument('actor'),
+    attempt: argument('attempt'),
+    at: argument('at'),
+    payloadHash: argument('payloadHash'),
+    hash: argument('hash'),
+  }),
+)
+
+const insertBlob = statement<Row<'blobs'>>((database, argument) =>
+  database.insertInto('blobs').values({
+    task: argument('task'),
+    hash: argument('hash'),
+    salt: argument('salt'),
+    bytes: argument('bytes'),
+    payload: argument('payload'),
+  }),
+)

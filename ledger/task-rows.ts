@@ -1,0 +1,65 @@
+import type { TaskRow } from './ledger.ts'
+import { type Database, type Program, statement } from './statement.ts'
+import type { Row } from './tables.ts'
+
+export function* findTaskRow(taskId: string): Program<TaskRow | null> {
+  const [row] = yield* selectTaskRow({ taskId })
+  return row === undefined ? null : taskRow(row)
+}
+
+/** Newest first. */
+export function* listTasks(filter: { state?: TaskRow['state']; laneKey?: string; limit: number }): Program<TaskRow[]> {
+  const { state, laneKey, limit } = filter
+  if (state !== undefined && laneKey !== undefined) return (yield* tasksOfStateAndLane({ state, laneKey, limit })).map(taskRow)
+  if (state !== undefined) return (yield* tasksOfState({ state, limit })).map(taskRow)
+  if (laneKey !== undefined) return (yield* tasksOfLane({ laneKey, limit })).map(taskRow)
+  return (yield* allTasks({ limit })).map(taskRow)
+}
+
+const columns = [
+  'taskId',
+  'state',
+  'outcome',
+  'verb',
+  'repository',
+  'laneKey',
+  'needsWorker',
+  'acceptedAt',
+  'endedAt',
+  'deadlineAt',
+  'attempts',
+  'lastSeq',
+  'erasedAt',
+] as const
+
+type StoredRow = Pick<Row<'tasks'>, (typeof columns)[number]>
+
+function taskRow({ needsWorker, outcome, ...row }: StoredRow): TaskRow {
+  return { ...row, outcome: outcome as TaskRow['outcome'], needsWorker: needsWorker === 1 }
+}
+
+const tasks = (database: Database) => database.selectFrom('tasks').select(columns)
+
+const selectTaskRow = statement<{ taskId: string }, StoredRow>((database, argument) =>
+  tasks(database).where('taskId', '=', argument('taskId')),
+)
+
+const allTasks = statement<{ limit: number }, StoredRow>((database, argument) =>
+  tasks(database).orderBy('number', 'desc').limit(argument('limit')),
+)
+
+const tasksOfState = statement<{ state: TaskRow['state']; limit: number }, StoredRow>((database, argument) =>
+  tasks(database).where('state', '=', argument('state')).orderBy('number', 'desc').limit(argument('limit')),
+)
+
+const tasksOfLane = statement<{ laneKey: string; limit: number }, StoredRow>((database, argument) =>
+  tasks(database).where('laneKey', '=', argument('laneKey')).orderBy('number', 'desc').limit(argument('limit')),
+)
+
+const tasksOfStateAndLane = statement<{ state: TaskRow['state']; laneKey: string; limit: number }, StoredRow>((database, argument) =>
+  tasks(database)
+    .where('state', '=', argument('state'))
+    .where('laneKey', '=', argument('laneKey'))
+    .orderBy('number', 'desc')
+    .limit(argument('limit')),
+)

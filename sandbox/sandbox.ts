@@ -23,7 +23,13 @@ export type SandboxLimits = {
   memoryBytes: number
   processesMax: number
   openFilesMax: number
+  /** One file. */
   fileBytesMax: number
+  /** What one command may write to disk altogether, overwriting included. */
+  diskBytesMax: number
+  /** By how much the inodes in use may grow while one command runs. */
+  inodesMax: number
+  /** /tmp, which lives in memory and is shared by all commands of the session. */
   tmpBytesMax: number
   /** What a command's result holds: head and tail halves of this. */
   outputBytesMax: number
@@ -45,6 +51,10 @@ export type SandboxOptions = {
   runDir: string
   user: SandboxUser
   network: Network
+  /** True: everything of the host that the user may read is visible read-only, masks apart. Operator only; default false. */
+  readHost?: boolean
+  /** Private addresses the proxy may dial all the same, by the allowed name and port. Operator only; default none. */
+  privateEgress?: readonly { host: string; port: number }[]
   limits: SandboxLimits
   /** Host paths that stay invisible whatever the profile: data folder, key files, real homes, runner folders. */
   masked: readonly string[]
@@ -57,6 +67,8 @@ export type SandboxOptions = {
 export type Sandbox = {
   /** What a command of this sandbox is measured to have; `none` only with the profile `off`. */
   report: SandboxReport
+  /** Why nothing can run here, with the way out; null when everything can. */
+  unavailable: { reason: string; missing: readonly string[] } | null
   /** Runs one command in a fresh sandbox. Never throws for what the command does; throws only for a bug of ours. */
   run(command: Command): Promise<CommandResult>
   /** Present when `files` was true. The kernel checks every path: it runs in a sandbox of its own. */
@@ -80,12 +92,15 @@ export type Command = {
   onOutput?: (chunk: Uint8Array) => void
 }
 
+/** `sandbox`: the sandbox itself ended under the command: its holder died, or the host killed it for want of memory. */
+export type KilledBy = 'wall' | 'cpu' | 'memory' | 'processes' | 'disk' | 'output' | 'cancel' | 'sandbox'
+
 export type CommandResult =
   | {
       kind: 'ended'
       /** Null when it was killed. */
       exitCode: number | null
-      killedBy: 'wall' | 'cpu' | 'memory' | 'output' | 'cancel' | 'sandbox' | null
+      killedBy: KilledBy | null
       /** Head and tail of the merged output, `outputBytesMax` at most, with a marker between them when cut. */
       output: Uint8Array
       outputBytes: number
@@ -96,7 +111,9 @@ export type CommandResult =
       durationMs: number
       report: SandboxReport
     }
-  /** Nothing was run. `reason` names the cause and the way out. */
+  /** Nothing was run because this command cannot be: a NUL byte, too long, a working directory that does not exist. */
+  | { kind: 'refused'; reason: string }
+  /** Nothing was run because there is no sandbox for it. `reason` names the cause and the way out. */
   | { kind: 'unavailable'; reason: string; missing: readonly string[] }
 
 /** Paths are absolute inside paths, or relative to /workspace. Results are values; the host never follows a path itself. */

@@ -1,0 +1,18 @@
+export { sandboxLimitDefaults } from './limits.ts'
+export { openSandbox, sandboxEntries } from './open-sandbox.ts'
+export { describeProfile, type Profile, profiles } from './profiles.ts'
+export {
+  type Command,
+  type CommandResult,
+  type FileFault,
+  type FileHost,
+  type FileRead,
+  insidePaths,
+  type KilledBy,
+  type Mount,
+  type Network,
+  type Sandbox,
+  type SandboxLimits,
+  type SandboxOptions,
+  type SandboxUser,
+} from './sandbox.ts'

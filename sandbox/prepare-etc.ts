@@ -1,0 +1,72 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * Writes the /etc of a sandbox: what programs need to run, and nothing of the machine's own configuration. Left out on
+ * purpose: npmrc and gitconfig (they may hold a token), resolv.conf (no name is resolved inside), shadow, hostname,
+ * machine-id, ssh, and everything nobody named. Returns the host folders to be bound below it.
+ */
+export function prepareEtc(target: string, agent: { uid: number; gid: number }): { source: string; target: string }[] {
+  for (const [name, content] of Object.entries(writtenFiles(agent))) writeFileSync(join(target, name), content, { mode: 0o644 })
+  mkdirSync(join(target, 'ssl'), { mode: 0o755 })
+  for (const name of copiedFiles) {
+    const source = join('/etc', name)
+    if (statSync(source, { throwIfNoEntry: false })?.isFile()) copyFileSync(source, join(target, name))
+  }
+  if (existsSync('/etc/localtime')) symlinkSync(localtime(), join(target, 'localtime'))
+  symlinkSync('/proc/self/mounts', join(target, 'mtab'))
+  const folders = [...readdirSync('/etc').filter(name => boundFolders.test(name)), 'ssl/certs'].filter(name =>
+    statSync(join('/etc', name), { throwIfNoEntry: false })?.isDirectory(),
+  )
+  for (const name of folders) mkdirSync(join(target, name), { recursive: true, mode: 0o755 })
+  return folders.map(name => ({ source: join('/etc', name), target: join('/etc', name) }))
+}
+
+const copiedFiles = [
+  'bash.bashrc',
+  'debian_version',
+  'ethertypes',
+  'gai.conf',
+  'host.conf',
+  'inputrc',
+  'ld.so.cache',
+  'ld.so.conf',
+  'locale.alias',
+  'login.defs',
+  'magic',
+  'magic.mime',
+  'mime.types',
+  'netconfig',
+  'networks',
+  'os-release',
+  'profile',
+  'protocols',
+  'rpc',
+  'services',
+  'shells',
+  'ssl/openssl.cnf',
+  'timezone',
+]
+
+/** Links into /usr, certificates of authorities, and the fixed configuration of language runtimes: no secrets by design. */
+const boundFolders = /^(alternatives|java-\d+-openjdk|ld\.so\.conf\.d|perl|python3(\.\d+)?|terminfo)$/
+
+function writtenFiles(agent: { uid: number; gid: number }): Record<string, string> {
+  return {
+    passwd: `root:x:0:0:root:/root:/usr/sbin/nologin\nagent:x:${agent.uid}:${agent.gid}:agent:/home/agent:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
+    group: `root:x:0:\nagent:x:${agent.gid}:\nnogroup:x:65534:\n`,
+    hosts: '127.0.0.1 localhost sandbox\n::1 localhost ip6-localhost\n',
+    'nsswitch.conf': 'passwd: files\ngroup: files\nshadow: files\nhosts: files\nprotocols: files\nservices: files\n',
+    hostname: 'sandbox\n',
+  }
+}
+
+/** The time zone as a link into /usr, or UTC when the host's is something else. */
+function localtime(): string {
+  try {
+    const link = readlinkSync('/etc/localtime')
+    return link.startsWith('/usr/share/zoneinfo/') && !link.includes('..') ? link : '/usr/share/zoneinfo/UTC'
+  } catch {
+    return '/usr/share/zoneinfo/UTC'
+  }
+}

@@ -1,0 +1,79 @@
+import type { FieldError } from './answer.ts'
+import { openIssue } from './open-issue.ts'
+import { git, readRef } from './repository-git.ts'
+import { type Account, findRepository, fullName, type GitHubState, type Issue, type Repository } from './state.ts'
+import { writePullRef } from './sync-pulls.ts'
+
+export type NewPull = {
+  author: Account | null
+  title: string
+  body: string | null
+  /** `branch`, or `owner:branch` for a fork. */
+  head: string
+  base: string
+  draft: boolean
+  byApp?: boolean
+  maintainerCanModify?: boolean
+  number?: number | undefined
+}
+
+export type OpenedPull = { kind: 'opened'; issue: Issue } | { kind: 'refused'; errors: FieldError[] }
+
+/** GitHub's own conditions: both branches there, something between them, and no open pull request for the same two. */
+export async function openPull(state: GitHubState, repository: Repository, given: NewPull): Promise<OpenedPull> {
+  const refuse = (...errors: FieldError[]): OpenedPull => ({ kind: 'refused', errors })
+  const head = await findHead(state, repository, given.head)
+  const baseSha = await readRef(repository.folder, `refs/heads/${given.base}`)
+  if (!head) return refuse({ resource: 'PullRequest', field: 'head', code: 'invalid' })
+  if (!baseSha) return refuse({ resource: 'PullRequest', field: 'base', code: 'invalid' })
+  const label = `${head.repository.owner.login}:${head.ref}`
+  const present = [...repository.issues.values()].find(each => {
+    const { pull } = each
+    if (!pull || each.state !== 'open') return false
+    return pull.head.repository?.id === head.repository.id && pull.head.ref === head.ref && pull.base.ref === given.base
+  })
+  if (present) return refuse({ resource: 'PullRequest', code: 'custom', message: `A pull request already exists for ${label}.` })
+  const number = given.number ?? repository.nextNumber
+  await writePullRef(repository, head.repository, number, head.sha)
+  const ahead = await git(repository.folder, ['rev-list', '--count', head.sha, `^${baseSha}`])
+  if (ahead === '0') {
+    await git(repository.folder, ['update-ref', '-d', `refs/pull/${number}/head`])
+    return refuse({ resource: 'PullRequest', code: 'custom', message: `No commits between ${given.base} and ${given.head}` })
+  }
+  const issue = openIssue(state, repository, { ...given, number })
+  issue.pull = {
+    id: state.nextId(),
+    head: { repository: head.repository, owner: head.repository.owner, ref: head.ref, sha: head.sha },
+    base: { ref: given.base, sha: baseSha },
+    draft: given.draft,
+    merged: false,
+    mergedAt: null,
+    mergedBy: null,
+    mergeCommitSha: null,
+    maintainerCanModify: given.maintainerCanModify ?? false,
+    requestedReviewers: [],
+    closes: closingNumbers(given.body ?? '', fullName(repository)),
+  }
+  return { kind: 'opened', issue }
+}
+
+async function findHead(state: GitHubState, base: Repository, head: string) {
+  const colon = head.indexOf(':')
+  const ref = head.slice(colon + 1)
+  const owner = colon < 0 ? base.owner.login : head.slice(0, colon)
+  const same = owner.toLowerCase() === base.owner.login.toLowerCase()
+  const fork = [...state.repositories.values()].find(
+    each => each.forkOf?.id === base.id && each.owner.login.toLowerCase() === owner.toLowerCase(),
+  )
+  const repository = same ? base : (fork ?? findRepository(state, `${owner}/${base.name}`))
+  if (!repository) return null
+  const sha = await readRef(repository.folder, `refs/heads/${ref}`)
+  return sha ? { repository, ref, sha } : null
+}
+
+/** GitHub's closing keywords before `#n` or `owner/name#n` of the same repository. */
+export function closingNumbers(body: string, repository: string): number[] {
+  const pattern = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+(?:([\w.-]+\/[\w.-]+))?#(\d+)\b/gi
+  const found = [...body.matchAll(pattern)].filter(each => each[1] === undefined || each[1].toLowerCase() === repository.toLowerCase())
+  return [...new Set(found.map(each => Number(each[2])))]
+}

@@ -1,0 +1,183 @@
+import type { components } from '@octokit/openapi-types'
+import { z } from 'zod'
+import { created, forbidden, ok, refused } from '../answer.ts'
+import { type Links, nodeId, repositoryApi, repositoryWeb, time } from '../links.ts'
+import { paginate } from '../paginate.ts'
+import { renderApp } from '../render/app.ts'
+import { resolveCommit } from '../repository-git.ts'
+import { type Call, route } from '../route.ts'
+import type { CheckRun, GitHubState, Repository } from '../state.ts'
+
+const date = z.iso.datetime({ offset: true })
+const annotation = z.strictObject({
+  path: z.string(),
+  start_line: z.int().positive(),
+  end_line: z.int().positive(),
+  start_column: z.int().positive().optional(),
+  end_column: z.int().positive().optional(),
+  annotation_level: z.enum(['notice', 'warning', 'failure']),
+  message: z.string().max(65_536),
+  title: z.string().max(255).optional(),
+  raw_details: z.string().max(65_536).optional(),
+})
+const fields = {
+  details_url: z.url().optional(),
+  external_id: z.string().optional(),
+  status: z.enum(['queued', 'in_progress', 'completed']).optional(),
+  started_at: date.optional(),
+  // `stale` is GitHub's own.
+  conclusion: z.enum(['action_required', 'cancelled', 'failure', 'neutral', 'success', 'skipped', 'timed_out']).optional(),
+  completed_at: date.optional(),
+  output: z
+    .strictObject({
+      title: z.string().optional(),
+      summary: z.string().max(65_535),
+      text: z.string().max(65_535).optional(),
+      annotations: z.array(annotation).max(50).optional(),
+    })
+    .optional(),
+  actions: z
+    .array(z.strictObject({ label: z.string().max(20), description: z.string().max(40), identifier: z.string().max(20) }))
+    .max(3)
+    .optional(),
+}
+const Creation = z.strictObject({ name: z.string().min(1), head_sha: z.string(), ...fields })
+const Change = z.strictObject({ name: z.string().min(1).optional(), ...fields })
+type Change = z.infer<typeof Change>
+
+export const checkRunRoutes = [
+  route({
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/check-runs',
+    permission: { anyOf: [['checks', 'write']] },
+    schema: Creation,
+    apply: async (call, body) => {
+      if (call.token?.kind !== 'installation') return forbidden('You must authenticate via a GitHub App.')
+      const sha = await resolveCommit(call.repository.folder, body.head_sha)
+      if (sha !== body.head_sha) return refused(422, `No commit found for SHA: ${body.head_sha}`)
+      if (body.status === 'completed' && !body.conclusion) return refused(422, 'Invalid request.\n\n"conclusion" wasn\'t supplied.')
+      const run = startCheckRun(call.state, body.name, body.head_sha)
+      applyChange(call.state, run, body)
+      call.repository.checkRuns.set(run.id, run)
+      return created(renderCheckRun(call.state, call.links, call.repository, run))
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/repos/{owner}/{repo}/check-runs/{check_run_id}',
+    permission: { anyOf: [['checks', 'write']] },
+    schema: Change,
+    apply: ({ state, links, repository, checkRun, token }, body) => {
+      if (token?.kind !== 'installation') return forbidden('You must authenticate via a GitHub App.')
+      applyChange(state, checkRun, body)
+      return ok(renderCheckRun(state, links, repository, checkRun))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/check-runs/{check_run_id}',
+    permission: { anyOf: [['checks', 'read']] },
+    apply: ({ state, links, repository, checkRun }) => ok(renderCheckRun(state, links, repository, checkRun)),
+  }),
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/check-runs/{check_run_id}/annotations',
+    permission: { anyOf: [['checks', 'read']] },
+    apply: call => paginate(call, call.checkRun.output.annotations),
+  }),
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/commits/{ref}/check-runs',
+    permission: { anyOf: [['checks', 'read']] },
+    apply: call => listCheckRuns(call),
+  }),
+]
+
+async function listCheckRuns(call: Call<'{repo}{ref}'>) {
+  const sha = await resolveCommit(call.repository.folder, call.params.ref)
+  if (!sha) return refused(422, `No commit found for SHA: ${call.params.ref}`)
+  const [name, status] = [call.query.get('check_name'), call.query.get('status')]
+  const matching = [...call.repository.checkRuns.values()].filter(
+    run => run.headSha === sha && (!name || run.name === name) && (!status || run.status === status),
+  )
+  // Without `filter=all` only the newest run of a name is shown.
+  const newest = new Map(matching.map(run => [run.name, run]))
+  const runs = call.query.get('filter') === 'all' ? matching : [...newest.values()]
+  return paginate(call, runs, (page, total_count) => ({
+    total_count,
+    check_runs: page.map(run => renderCheckRun(call.state, call.links, call.repository, run)),
+  }))
+}
+
+function startCheckRun(state: GitHubState, name: string, headSha: string): CheckRun {
+  const now = state.now()
+  const output = { title: null, summary: null, text: null, annotations: [] }
+  return {
+    id: state.nextId(),
+    name,
+    headSha,
+    externalId: '',
+    detailsUrl: null,
+    status: 'queued',
+    conclusion: null,
+    startedAt: now,
+    completedAt: null,
+    output,
+    actions: [],
+    createdAt: now,
+  }
+}
+
+/** Annotations are appended by every update; the rest of the output is replaced. */
+function applyChange(state: GitHubState, run: CheckRun, body: Change): void {
+  if (body.name !== undefined) run.name = body.name
+  if (body.external_id !== undefined) run.externalId = body.external_id
+  if (body.details_url !== undefined) run.detailsUrl = body.details_url
+  if (body.started_at !== undefined) run.startedAt = Date.parse(body.started_at)
+  if (body.status !== undefined) run.status = body.status
+  if (body.conclusion !== undefined) {
+    run.conclusion = body.conclusion
+    run.status = 'completed'
+    run.completedAt = body.completed_at === undefined ? state.now() : Date.parse(body.completed_at)
+  }
+  if (body.output !== undefined) {
+    const { title, summary, text, annotations = [] } = body.output
+    const added = annotations.map(each => ({ start_column: null, end_column: null, title: null, raw_details: null, ...each }))
+    run.output = {
+      title: title ?? null,
+      summary,
+      text: text ?? null,
+      annotations: [...run.output.annotations, ...added] as CheckRun['output']['annotations'],
+    }
+  }
+  if (body.actions !== undefined) run.actions = body.actions
+}
+
+export function renderCheckRun(state: GitHubState, links: Links, repository: Repository, run: CheckRun) {
+  const api = `${repositoryApi(links, repository)}/check-runs/${run.id}`
+  const web = `${repositoryWeb(links, repository)}/runs/${run.id}`
+  return {
+    id: run.id,
+    name: run.name,
+    node_id: nodeId('CR', run.id),
+    head_sha: run.headSha,
+    external_id: run.externalId,
+    url: api,
+    html_url: web,
+    details_url: run.detailsUrl ?? web,
+    status: run.status,
+    conclusion: run.conclusion as components['schemas']['check-run']['conclusion'],
+    started_at: time(run.startedAt),
+    completed_at: run.completedAt === null ? null : time(run.completedAt),
+    output: {
+      title: run.output.title,
+      summary: run.output.summary,
+      text: run.output.text,
+      annotations_count: run.output.annotations.length,
+      annotations_url: `${api}/annotations`,
+    },
+    check_suite: { id: run.id },
+    app: renderApp(links, state.app),
+    pull_requests: [],
+  } satisfies components['schemas']['check-run']
+}

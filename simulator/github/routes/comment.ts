@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { type Answer, created, forbidden, invalid, noContent, ok, refused } from '../answer.ts'
+import { addComment } from '../open-issue.ts'
+import { paginate } from '../paginate.ts'
+import { atLeast, roleOf } from '../permission.ts'
+import { renderComment } from '../render/issue.ts'
+import { type Call, route } from '../route.ts'
+import { type Comment, type Issue, isListed } from '../state.ts'
+import { bodyCharactersMax, bodyTooLong, characters } from '../text-limit.ts'
+
+const text = z.strictObject({ body: z.string() })
+
+export const commentRoutes = [
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/issues/{issue_number}/comments',
+    permission: { thread: 'read' },
+    apply: call => {
+      const since = Date.parse(call.query.get('since') ?? '1970-01-01T00:00:00Z')
+      const listed = listComments(call, call.issue).filter(each => (each.versions.at(-1)?.at ?? 0) >= since)
+      return paginate(
+        call,
+        listed.map(each => renderComment(call.state, call.links, call.repository, each, true)),
+      )
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/issues/comments',
+    permission: {
+      anyOf: [
+        ['issues', 'read'],
+        ['pull_requests', 'read'],
+      ],
+    },
+    apply: call =>
+      paginate(
+        call,
+        listComments(call).map(each => renderComment(call.state, call.links, call.repository, each, true)),
+      ),
+  }),
+  route({
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/issues/{issue_number}/comments',
+    permission: { thread: 'write' },
+    schema: text,
+    apply: ({ state, links, repository, issue, actor, token }, { body }) => {
+      const mayBypassLock = token?.kind === 'user' && atLeast(roleOf(repository, token.actor), 'write')
+      if (issue.locked && !mayBypassLock) return refused(403, 'Unable to create comment because issue is locked.')
+      const error = checkText(body)
+      if (error) return error
+      const comment = addComment(state, repository, issue, { author: actor, body, byApp: token?.kind === 'installation' })
+      return created(renderComment(state, links, repository, comment), { location: renderComment(state, links, repository, comment).url })
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/issues/comments/{comment_id}',
+    permission: { thread: 'read' },
+    apply: ({ state, links, repository, comment }) => ok(renderComment(state, links, repository, comment)),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/repos/{owner}/{repo}/issues/comments/{comment_id}',
+    permission: { thread: 'write' },
+    schema: text,
+    apply: (call, { body }) => {
+      if (!mayChange(call)) return forbidden()
+      const error = checkText(body)
+      if (error) return error
+      call.comment.versions.push({ at: call.state.now(), body })
+      return ok(renderComment(call.state, call.links, call.repository, call.comment))
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/repos/{owner}/{repo}/issues/comments/{comment_id}',
+    permission: { thread: 'write' },
+    apply: call => {
+      if (!mayChange(call)) return forbidden()
+      call.repository.comments.delete(call.comment.id)
+      return noContent()
+    },
+  }),
+]
+
+type CommentCall = Call<'{repo}{comment_id}'>
+
+/** An App's write permission lets it change others' comments too, as it does a person with the write role. */
+function mayChange({ comment, repository, token, actor }: CommentCall): boolean {
+  if (token?.kind === 'installation') return true
+  return actor !== null && (comment.author?.id === actor.id || atLeast(roleOf(repository, actor), 'write'))
+}
+
+function listComments({ state, repository }: Pick<Call<'{repo}'>, 'state' | 'repository'>, issue?: Issue): Comment[] {
+  return [...repository.comments.values()].filter(each => isListed(state, each.createdAt) && (!issue || each.issueNumber === issue.number))
+}
+
+function checkText(body: string): Answer | null {
+  if (body.trim() === '') return invalid({ resource: 'IssueComment', code: 'missing_field', field: 'body' })
+  if (characters(body) > bodyCharactersMax) return invalid(bodyTooLong('IssueComment', 'data'))
+  return null
+}

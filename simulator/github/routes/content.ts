@@ -1,0 +1,155 @@
+import type { components } from '@octokit/openapi-types'
+import { type Answer, notFound, ok, refused } from '../answer.ts'
+import { type Links, nodeId, repositoryApi, repositoryWeb } from '../links.ts'
+import { type ChangedPath, readChanges } from '../pull-facts.ts'
+import { git, resolveCommit, runGit } from '../repository-git.ts'
+import { type Call, route } from '../route.ts'
+import type { Repository } from '../state.ts'
+
+/** Above this size GitHub leaves the content of a file out, in bytes. */
+const inlineBytesMax = 1024 * 1024
+
+const contents = { anyOf: [['contents', 'read']] } satisfies { anyOf: [string, 'read'][] }
+
+export const contentRoutes = [
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/contents/{path+}',
+    permission: contents,
+    apply: call => readContent(call, call.params.path),
+  }),
+  route({ method: 'GET', path: '/repos/{owner}/{repo}/contents', permission: contents, apply: call => readContent(call, '') }),
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/commits/{ref+}',
+    permission: contents,
+    apply: async call => {
+      const sha = await resolveCommit(call.repository.folder, call.params.ref)
+      if (!sha) return refused(422, `No commit found for SHA: ${call.params.ref}`)
+      return ok(await renderCommit(call, sha))
+    },
+  }),
+]
+
+type RepoCall = Call<'{repo}'>
+
+async function readContent(call: RepoCall, path: string): Promise<Answer> {
+  const { folder, defaultBranch } = call.repository
+  const ref = call.query.get('ref') ?? defaultBranch
+  const commit = await resolveCommit(folder, ref)
+  if (!commit)
+    return call.query.get('ref') === null ? refused(404, 'This repository is empty.') : refused(404, `No commit found for the ref ${ref}`)
+  const clean = path.replace(/^\/+|\/+$/g, '')
+  if (clean === '') return ok(await listFolder(call, commit, '', ref))
+  const listing = await git(folder, ['ls-tree', '-z', '--long', commit, '--', clean])
+  const entry = listing
+    .split('\0')
+    .map(parseEntry)
+    .find(each => each?.path === clean)
+  if (!entry) return notFound()
+  if (entry.type === 'tree') return ok(await listFolder(call, commit, `${clean}/`, ref))
+  const { stdout } = entry.type === 'blob' ? await runGit(folder, ['cat-file', 'blob', entry.sha]) : { stdout: Buffer.alloc(0) }
+  if (/application\/vnd\.github(?:\.v3)?\.raw/.test(call.accept)) {
+    return { status: 200, text: stdout.toString('latin1'), headers: { 'content-type': 'application/vnd.github.raw; charset=utf-8' } }
+  }
+  const inline = stdout.length <= inlineBytesMax
+  const base64 = stdout.toString('base64').replace(/(.{60})/g, '$1\n')
+  if (entry.mode === '120000') return ok({ ...renderEntry(call, entry, ref), target: stdout.toString() })
+  return ok({ ...renderEntry(call, entry, ref), content: inline ? `${base64}\n` : '', encoding: inline ? 'base64' : 'none' })
+}
+
+async function listFolder(call: RepoCall, commit: string, prefix: string, ref: string) {
+  const listing = await git(call.repository.folder, ['ls-tree', '-z', '--long', commit, '--', ...(prefix === '' ? [] : [prefix])])
+  return listing.split('\0').flatMap(line => {
+    const entry = parseEntry(line)
+    return entry ? [renderEntry(call, entry, ref)] : []
+  })
+}
+
+type Entry = { mode: string; type: string; sha: string; size: number; path: string }
+
+function parseEntry(line: string): Entry | null {
+  const tab = line.indexOf('\t')
+  if (tab < 0) return null
+  const [mode = '', type = '', sha = '', size = '0'] = line.slice(0, tab).split(/ +/)
+  return { mode, type, sha, size: Number(size) || 0, path: line.slice(tab + 1) }
+}
+
+function renderEntry({ links, repository }: RepoCall, entry: Entry, ref: string) {
+  const api = repositoryApi(links, repository)
+  const web = repositoryWeb(links, repository)
+  const kind = entry.type === 'tree' ? 'dir' : entry.type === 'commit' ? 'submodule' : entry.mode === '120000' ? 'symlink' : 'file'
+  const self = `${api}/contents/${entry.path}?ref=${ref}`
+  const object = `${api}/git/${entry.type}s/${entry.sha}`
+  const html = `${web}/${kind === 'dir' ? 'tree' : 'blob'}/${ref}/${entry.path}`
+  return {
+    type: kind,
+    size: entry.size,
+    name: entry.path.split('/').at(-1) ?? '',
+    path: entry.path,
+    sha: entry.sha,
+    url: self,
+    git_url: object,
+    html_url: html,
+    download_url: kind === 'file' ? `${web}/raw/${ref}/${entry.path}` : null,
+    _links: { self, git: object, html },
+  }
+}
+
+export function renderFile({ links, repository }: { links: Links; repository: Repository }, file: ChangedPath, sha: string) {
+  const api = repositoryApi(links, repository)
+  const web = repositoryWeb(links, repository)
+  return {
+    sha: file.sha,
+    filename: file.filename,
+    status: file.status,
+    additions: file.additions,
+    deletions: file.deletions,
+    changes: file.additions + file.deletions,
+    blob_url: `${web}/blob/${sha}/${encodeURIComponent(file.filename)}`,
+    raw_url: `${web}/raw/${sha}/${encodeURIComponent(file.filename)}`,
+    contents_url: `${api}/contents/${encodeURIComponent(file.filename)}?ref=${sha}`,
+    ...(file.patch === undefined ? {} : { patch: file.patch }),
+    ...(file.previous === undefined ? {} : { previous_filename: file.previous }),
+  } satisfies components['schemas']['diff-entry']
+}
+
+/** The tree every first commit is compared with. */
+const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
+
+async function renderCommit({ links, repository }: RepoCall, sha: string) {
+  const format = ['%T', '%P', '%an', '%ae', '%aI', '%cn', '%ce', '%cI', '%B'].join('%x00')
+  const fields = (await runGit(repository.folder, ['show', '--no-patch', `--format=${format}`, sha])).stdout.toString().split('\0')
+  const [tree = '', parents = '', authorName = '', authorEmail = '', authorDate = '', name = '', email = '', date = '', message = ''] =
+    fields
+  const api = repositoryApi(links, repository)
+  const files = await readChanges(repository.folder, parents.split(' ')[0] || emptyTree, sha)
+  const [additions, deletions] = [
+    files.reduce((sum, each) => sum + each.additions, 0),
+    files.reduce((sum, each) => sum + each.deletions, 0),
+  ]
+  return {
+    url: `${api}/commits/${sha}`,
+    sha,
+    node_id: nodeId('C', repository.id),
+    html_url: `${repositoryWeb(links, repository)}/commit/${sha}`,
+    comments_url: `${api}/commits/${sha}/comments`,
+    commit: {
+      url: `${api}/git/commits/${sha}`,
+      author: { name: authorName, email: authorEmail, date: authorDate },
+      committer: { name, email, date },
+      message: message.replace(/\n+$/, ''),
+      comment_count: 0,
+      tree: { sha: tree, url: `${api}/git/trees/${tree}` },
+      verification: { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null },
+    },
+    author: null,
+    committer: null,
+    parents: parents
+      .split(' ')
+      .filter(each => each !== '')
+      .map(each => ({ sha: each, url: `${api}/commits/${each}`, html_url: `${repositoryWeb(links, repository)}/commit/${each}` })),
+    stats: { additions, deletions, total: additions + deletions },
+    files: files.map(file => renderFile({ links, repository }, file, sha)),
+  } satisfies components['schemas']['commit']
+}

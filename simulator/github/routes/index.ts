@@ -1,0 +1,31 @@
+import type { Route } from '../route.ts'
+import { appRoutes } from './app.ts'
+import { checkRunRoutes } from './check-run.ts'
+import { commentRoutes } from './comment.ts'
+import { contentRoutes } from './content.ts'
+import { deliveryRoutes } from './delivery.ts'
+import { issueRoutes } from './issue.ts'
+import { labelRoutes } from './label.ts'
+import { pullRoutes } from './pull.ts'
+import { reactionRoutes } from './reaction.ts'
+import { refRoutes } from './ref.ts'
+import { repositoryRoutes } from './repository.ts'
+import { reviewerRoutes } from './reviewer.ts'
+import { serverRoutes } from './server.ts'
+
+/** The whole of the fake's API. A request that fits no row is answered 404 and remembered as unknown. */
+export const routes: readonly Route[] = [
+  ...appRoutes,
+  ...serverRoutes,
+  ...repositoryRoutes,
+  ...issueRoutes,
+  ...commentRoutes,
+  ...reactionRoutes,
+  ...labelRoutes,
+  ...reviewerRoutes,
+  ...pullRoutes,
+  ...refRoutes,
+  ...contentRoutes,
+  ...checkRunRoutes,
+  ...deliveryRoutes,
+]

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { created, type FieldError, invalid, ok, refused } from '../answer.ts'
+import { openIssue } from '../open-issue.ts'
+import { paginate } from '../paginate.ts'
+import { renderIssue } from '../render/issue.ts'
+import { route } from '../route.ts'
+import { type GitHubState, type Issue, isListed, type Repository } from '../state.ts'
+import { bodyCharactersMax, bodyTooLong, characters, titleCharactersMax } from '../text-limit.ts'
+
+const anyIssues = {
+  anyOf: [
+    ['issues', 'read'],
+    ['pull_requests', 'read'],
+  ],
+} satisfies { anyOf: [string, 'read'][] }
+
+export const issueRoutes = [
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/issues',
+    permission: anyIssues,
+    apply: call =>
+      paginate(
+        call,
+        listIssues(call.state, call.repository, call.query).map(each => renderIssue(call.state, call.links, call.repository, each)),
+      ),
+  }),
+  route({
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/issues',
+    permission: { anyOf: [['issues', 'write']] },
+    schema: z.strictObject({
+      title: z.union([z.string(), z.number()]),
+      body: z.string().nullish(),
+      labels: z.array(z.string()).optional(),
+      assignees: z.array(z.string()).optional(),
+      milestone: z.int().nullish(),
+    }),
+    apply: ({ state, links, repository, actor, token }, body) => {
+      if (!repository.hasIssues) return refused(410, 'Issues has been disabled in this repository.')
+      const title = String(body.title)
+      const error = titleError('Issue', title) ?? bodyError('Issue', body.body)
+      if (error) return invalid(error)
+      const issue = openIssue(state, repository, { author: actor, title, body: body.body ?? null, byApp: token?.kind === 'installation' })
+      return created(renderIssue(state, links, repository, issue))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/issues/{issue_number}',
+    permission: { thread: 'read' },
+    apply: ({ state, links, repository, issue }) => ok(renderIssue(state, links, repository, issue)),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/repos/{owner}/{repo}/issues/{issue_number}',
+    permission: { thread: 'write' },
+    schema: z.strictObject({
+      title: z.string().optional(),
+      body: z.string().nullish(),
+      state: z.enum(['open', 'closed']).optional(),
+      state_reason: z.enum(['completed', 'not_planned', 'duplicate', 'reopened']).nullish(),
+      labels: z.array(z.string()).optional(),
+    }),
+    apply: ({ state, links, repository, issue }, body) => {
+      const error = (body.title === undefined ? null : titleError('Issue', body.title)) ?? bodyError('Issue', body.body)
+      if (error) return invalid(error)
+      if (body.title !== undefined) issue.title = body.title
+      if (body.body !== undefined) issue.body = body.body
+      if (body.state !== undefined && body.state !== issue.state) setState(state, issue, body.state)
+      issue.updatedAt = state.now()
+      return ok(renderIssue(state, links, repository, issue))
+    },
+  }),
+]
+
+export function setState(state: GitHubState, issue: Issue, to: 'open' | 'closed'): void {
+  issue.state = to
+  issue.stateReason = issue.pull ? null : to === 'closed' ? 'completed' : 'reopened'
+  issue.closedAt = to === 'closed' ? state.now() : null
+}
+
+export function titleError(resource: string, title: string): FieldError | null {
+  if (title.trim() === '') return { resource, code: 'missing_field', field: 'title' }
+  if (characters(title) <= titleCharactersMax) return null
+  return { resource, code: 'custom', field: 'title', message: `title is too long (maximum is ${titleCharactersMax} characters)` }
+}
+
+export function bodyError(resource: string, body: string | null | undefined): FieldError | null {
+  return characters(body ?? '') > bodyCharactersMax ? bodyTooLong(resource, 'body') : null
+}
+
+function listIssues(state: GitHubState, repository: Repository, query: URLSearchParams): Issue[] {
+  const wanted = query.get('state') ?? 'open'
+  const creator = query.get('creator')?.toLowerCase()
+  const labels = (query.get('labels') ?? '').split(',').filter(label => label !== '')
+  const since = Date.parse(query.get('since') ?? '1970-01-01T00:00:00Z')
+  return [...repository.issues.values()]
+    .filter(issue => isListed(state, issue.createdAt) && (wanted === 'all' || issue.state === wanted))
+    .filter(issue => creator === undefined || issue.author?.login.toLowerCase() === creator)
+    .filter(issue => labels.every(label => issue.labels.includes(label)) && issue.updatedAt >= since)
+    .sort((a, b) => (query.get('direction') === 'asc' ? a.number - b.number : b.number - a.number))
+}

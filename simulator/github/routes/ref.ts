@@ -1,0 +1,167 @@
+import { z } from 'zod'
+import { type Answer, created, invalid, noContent, notFound, ok, refused } from '../answer.ts'
+import { type Links, nodeId, repositoryApi } from '../links.ts'
+import { paginate } from '../paginate.ts'
+import { git, listRefs, type Ref, readRef, runGit } from '../repository-git.ts'
+import { type Call, route } from '../route.ts'
+import type { Repository } from '../state.ts'
+import { syncPulls } from '../sync-pulls.ts'
+
+const contents = (level: 'read' | 'write') => ({ anyOf: [['contents', level]] }) satisfies { anyOf: [string, 'read' | 'write'][] }
+const sha = z.string().regex(/^[0-9a-f]{40}$/)
+
+export const refRoutes = [
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/git/ref/{ref+}',
+    permission: contents('read'),
+    apply: async call => {
+      const name = `refs/${call.params.ref}`
+      const found = (await listRefs(call.repository.folder, name)).find(each => each.ref === name)
+      return found ? ok(renderRef(call.links, call.repository, found)) : notFound()
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/git/matching-refs/{ref+}',
+    permission: contents('read'),
+    apply: async call => {
+      const found = await listRefs(call.repository.folder, `refs/${call.params.ref}`)
+      return paginate(
+        call,
+        found.map(each => renderRef(call.links, call.repository, each)),
+      )
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/repos/{owner}/{repo}/git/refs',
+    permission: contents('write'),
+    schema: z.strictObject({ ref: z.string(), sha }),
+    apply: async (call, body) => {
+      const { folder } = call.repository
+      if (!/^refs\/[^/]+\/.+/.test(body.ref)) return refused(422, "Reference name must start with 'refs/' and have at least two slashes")
+      if (await readRef(folder, body.ref)) return refused(422, 'Reference already exists')
+      if ((await runGit(folder, ['cat-file', '-e', body.sha])).exitCode !== 0) return refused(422, 'Object does not exist')
+      const made = await runGit(folder, ['update-ref', body.ref, body.sha, ''])
+      if (made.exitCode !== 0) return refused(422, 'Reference update failed')
+      return refMoved(call, body.ref, 201)
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/repos/{owner}/{repo}/git/refs/{ref+}',
+    permission: contents('write'),
+    schema: z.strictObject({ sha, force: z.boolean().optional() }),
+    apply: async (call, body) => {
+      const { folder } = call.repository
+      const name = `refs/${call.params.ref}`
+      const old = await readRef(folder, name)
+      if (!old) return refused(422, 'Reference does not exist')
+      if ((await runGit(folder, ['cat-file', '-e', body.sha])).exitCode !== 0) return refused(422, 'Object does not exist')
+      const forward = (await runGit(folder, ['merge-base', '--is-ancestor', old, body.sha])).exitCode === 0
+      if (!forward && !body.force) return refused(422, 'Update is not a fast forward')
+      if (isProtected(call, name)) return refused(422, 'Changes must be made through a pull request.')
+      await git(folder, ['update-ref', name, body.sha])
+      return refMoved(call, name, 200)
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/repos/{owner}/{repo}/git/refs/{ref+}',
+    permission: contents('write'),
+    apply: async call => {
+      const name = `refs/${call.params.ref}`
+      const { folder } = call.repository
+      if (!(await readRef(folder, name))) return refused(422, 'Reference does not exist')
+      if (isProtected(call, name) || name === `refs/heads/${call.repository.defaultBranch}`)
+        return refused(422, 'Cannot delete this branch')
+      await git(folder, ['update-ref', '-d', name])
+      await syncPulls(call.state, call.repository)
+      return noContent()
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/branches',
+    permission: contents('read'),
+    apply: async call => {
+      const refs = await listRefs(call.repository.folder, 'refs/heads/')
+      return paginate(
+        call,
+        refs.map(each => renderShortBranch(call, each)),
+      )
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/branches/{branch+}',
+    permission: contents('read'),
+    apply: async call => {
+      if (call.params.branch.endsWith('/protection')) return branchProtection(call)
+      const name = `refs/heads/${call.params.branch}`
+      const tip = await readRef(call.repository.folder, name)
+      return tip ? ok(renderShortBranch(call, { ref: name, sha: tip, type: 'commit' })) : refused(404, 'Branch not found')
+    },
+  }),
+]
+
+type RepoCall = Call<'{repo}'>
+
+async function refMoved(call: RepoCall, name: string, status: number): Promise<Answer> {
+  await syncPulls(call.state, call.repository)
+  const found = (await listRefs(call.repository.folder, name)).find(each => each.ref === name)
+  if (!found) return invalid()
+  const json = renderRef(call.links, call.repository, found)
+  return status === 201 ? created(json) : ok(json)
+}
+
+function isProtected(call: RepoCall, ref: string): boolean {
+  return call.repository.protections.get(ref.replace(/^refs\/heads\//, ''))?.requirePullRequest ?? false
+}
+
+function renderRef(links: Links, repository: Repository, { ref, sha, type }: Ref) {
+  const api = repositoryApi(links, repository)
+  return {
+    ref,
+    node_id: nodeId('REF', repository.id),
+    url: `${api}/git/${ref}`,
+    object: { sha, type, url: `${api}/git/${type}s/${sha}` },
+  }
+}
+
+function renderShortBranch(call: RepoCall, { ref, sha }: Ref) {
+  const name = ref.replace(/^refs\/heads\//, '')
+  const api = repositoryApi(call.links, call.repository)
+  const rule = call.repository.protections.get(name)
+  return {
+    name,
+    commit: { sha, url: `${api}/commits/${sha}` },
+    protected: rule !== undefined,
+    protection: {
+      enabled: rule !== undefined,
+      required_status_checks: {
+        enforcement_level: rule && rule.requiredChecks.length > 0 ? 'everyone' : 'off',
+        contexts: rule?.requiredChecks ?? [],
+        checks: [],
+      },
+    },
+    protection_url: `${api}/branches/${name}/protection`,
+    _links: {
+      self: `${api}/branches/${name}`,
+      html: `${call.links.web}/${call.repository.owner.login}/${call.repository.name}/tree/${name}`,
+    },
+  }
+}
+
+function branchProtection(call: Call<'{repo}{branch+}'>): Answer {
+  const { token } = call
+  const admin = token?.kind === 'installation' ? token.permissions.administration !== undefined : false
+  if (!admin) return refused(403, 'Resource not accessible by integration')
+  const rule = call.repository.protections.get(call.params.branch.replace(/\/protection$/, ''))
+  if (!rule) return refused(404, 'Branch not protected')
+  return ok({
+    allow_force_pushes: { enabled: rule.allowForcePushes },
+    ...(rule.requirePullRequest ? { required_pull_request_reviews: {} } : {}),
+  })
+}

@@ -1,0 +1,29 @@
+import { git, readRef, runGit } from './repository-git.ts'
+import type { GitHubState, Repository } from './state.ts'
+
+/** Called after refs of a repository moved: heads of open pull requests follow, and one whose branch is gone is closed. */
+export async function syncPulls(state: GitHubState, moved: Repository): Promise<void> {
+  moved.pushedAt = state.now()
+  for (const repository of state.repositories.values()) {
+    for (const issue of repository.issues.values()) {
+      const { pull } = issue
+      if (!pull || issue.state === 'closed' || pull.head.repository?.id !== moved.id) continue
+      const sha = await readRef(moved.folder, `refs/heads/${pull.head.ref}`)
+      if (sha === null) {
+        issue.state = 'closed'
+        issue.closedAt = state.now()
+      } else if (sha !== pull.head.sha) {
+        pull.head.sha = sha
+        issue.updatedAt = state.now()
+        await writePullRef(repository, moved, issue.number, sha)
+      }
+    }
+  }
+}
+
+/** `refs/pull/N/head` in the base repository, with the objects of a fork's branch. */
+export async function writePullRef(base: Repository, head: Repository, number: number, sha: string): Promise<void> {
+  const there = await runGit(base.folder, ['cat-file', '-e', sha])
+  if (there.exitCode !== 0) await git(base.folder, ['fetch', '--quiet', '--no-tags', head.folder, sha])
+  await git(base.folder, ['update-ref', `refs/pull/${number}/head`, sha])
+}

@@ -17,11 +17,10 @@ export function* acceptTask(context: LedgerContext, task: NewTask): Program<Acce
   assertFolderName(taskId)
   const firstEvent: NewEvent = { ...first, commandId: task.commandId }
   assertLedger(!more.some(({ type }) => type === firstEvent.type), 'a task is accepted once', { taskId })
-  const lastHash = Buffer.from(firstPrevious(taskId), 'hex')
-  const [row] = yield* insertTask(rowOf(task, lastHash))
+  const [row] = yield* insertTask(rowOf(task))
   assertLedger(row !== undefined, 'a task was not inserted', { taskId })
   yield* reserveBudgets(row.number, budgets)
-  const end = { number: row.number, taskId, lastSeq: 0, lastHash, spentMicroUsd: 0 }
+  const end = { number: row.number, taskId, lastSeq: 0, lastHash: firstPrevious(taskId) }
   yield* recordEvents(context, end, { actor, attempt: 0, at: acceptedAt }, [firstEvent, ...more])
   return { kind: 'accepted', taskId }
 }
@@ -32,10 +31,7 @@ const selectByMeaning = statement<{ meaningKey: string }, { taskId: string }>((d
 
 type NewRow = ReturnType<typeof rowOf>
 
-function rowOf(
-  { taskId, meaningKey, laneKey, priority, needsWorker, actor, acceptedAt, first, deliveryId }: NewTask,
-  lastHash: Uint8Array,
-) {
+function rowOf({ taskId, meaningKey, laneKey, priority, needsWorker, actor, acceptedAt, first, deliveryId }: NewTask) {
   const { repository, command } = first.payload
   return {
     taskId,
@@ -50,7 +46,6 @@ function rowOf(
     acceptedAt,
     // A refusal is answered at once; it has no deadline of its own.
     deadlineAt: first.type === 'task.accepted' ? first.payload.deadlineAt : acceptedAt,
-    lastHash,
   }
 }
 
@@ -76,8 +71,6 @@ const insertTask = statement<NewRow, { number: number }>((database, argument) =>
       owner: null,
       leaseUntil: 0,
       recoveries: 0,
-      lastSeq: 0,
-      lastHash: argument('lastHash'),
       spentMicroUsd: 0,
       erasedAt: null,
       erasedBy: null,

@@ -3,11 +3,11 @@ import { findEffect } from './effect-rows.ts'
 import type { AppendBatch, AppendResult } from './ledger.ts'
 import { assertLedger } from './ledger-assertion.ts'
 import type { LedgerContext } from './ledger-context.ts'
-import { type ChainEnd, recordEvents } from './record-events.ts'
+import { findChainEnd, recordEvents } from './record-events.ts'
 import { type Program, statement } from './statement.ts'
 import type { Row } from './tables.ts'
 
-type AppendRow = ChainEnd & Pick<Row<'tasks'>, 'state' | 'attempts' | 'needsWorker' | 'erasedAt'>
+type AppendRow = Pick<Row<'tasks'>, 'number' | 'taskId' | 'state' | 'attempts' | 'needsWorker' | 'erasedAt'>
 
 /** Compare-and-swap on the last seq, fenced by the attempt's number; see the contract. */
 export function* appendEvents(context: LedgerContext, batch: AppendBatch): Program<AppendResult> {
@@ -17,15 +17,16 @@ export function* appendEvents(context: LedgerContext, batch: AppendBatch): Progr
   assertLedger(attempt <= task.attempts, 'an attempt writes that was never made', { taskId, attempt, newest: task.attempts })
   const allowed = attempt === 0 ? yield* outsiderMayAppend(task, events) : attempt === task.attempts
   if (!allowed) return { kind: 'fenced', attempt: task.attempts }
-  if (task.lastSeq !== expectedSeq) return { kind: 'moved', lastSeq: task.lastSeq }
+  const end = yield* findChainEnd(task)
+  if (end.lastSeq !== expectedSeq) return { kind: 'moved', lastSeq: end.lastSeq }
   assertAppendable(task, batch)
-  return { kind: 'appended', lastSeq: yield* recordEvents(context, task, batch, events) }
+  return { kind: 'appended', lastSeq: yield* recordEvents(context, end, batch, events) }
 }
 
 const selectForAppend = statement<{ taskId: string }, AppendRow>((database, argument) =>
   database
     .selectFrom('tasks')
-    .select(['number', 'taskId', 'lastSeq', 'lastHash', 'spentMicroUsd', 'state', 'attempts', 'needsWorker', 'erasedAt'])
+    .select(['number', 'taskId', 'state', 'attempts', 'needsWorker', 'erasedAt'])
     .where('taskId', '=', argument('taskId')),
 )
 

@@ -62,15 +62,15 @@ const waitingTasks = (database: Database) =>
 const runningTasks = (database: Database) => database.selectFrom('tasks').select(candidateColumns).where('state', '=', sql.lit('running'))
 
 const firstWaiting = statement<Record<string, never>, Candidate>(database =>
-  waitingTasks(database).orderBy('priority').orderBy('number').limit(1),
+  waitingTasks(database).orderBy('priority').orderBy('number').limit(sql.lit(1)),
 )
 
 const firstExpired = statement<{ now: number }, Candidate>((database, argument) =>
-  runningTasks(database).where('leaseUntil', '<=', argument('now')).orderBy('priority').orderBy('number').limit(1),
+  runningTasks(database).where('leaseUntil', '<=', argument('now')).orderBy('priority').orderBy('number').limit(sql.lit(1)),
 )
 
 const firstOfOwner = statement<{ owner: string }, Candidate>((database, argument) =>
-  runningTasks(database).where('owner', '=', argument('owner')).orderBy('priority').orderBy('number').limit(1),
+  runningTasks(database).where('owner', '=', argument('owner')).orderBy('priority').orderBy('number').limit(sql.lit(1)),
 )
 
 const waitingTask = statement<{ taskId: string }, Candidate>((database, argument) =>

@@ -51,7 +51,9 @@ const selectForErasing = statement<{ taskId: string }, ErasedTask>((database, ar
   database.selectFrom('tasks').select(['number', 'taskId', 'state', 'deliveryId']).where('taskId', '=', argument('taskId')),
 )
 
-const deleteBlobs = statement<{ task: number }>((database, argument) => database.deleteFrom('blobs').where('task', '=', argument('task')))
+const deleteBlobs = statement<{ task: number }>((database, argument) =>
+  database.deleteFrom('blobs').where('number', 'in', database.selectFrom('events').select('blob').where('task', '=', argument('task'))),
+)
 
 const deleteSnapshot = statement<{ task: number }>((database, argument) =>
   database.deleteFrom('snapshots').where('task', '=', argument('task')),

@@ -33,7 +33,7 @@ export type SqliteLedgerOptions = {
 
 /** Opens the embedded ledger. Throws when the folder can not be used or was written by a newer version. */
 export function openSqliteLedger(options: SqliteLedgerOptions): Ledger {
-  const { dataDir, durability, clock, salt = () => randomBytes(saltBytes) } = options
+  const { dataDir, durability, clock, salt = createSaltPool() } = options
   const limits = { ...ledgerLimits, ...options.limits }
   const connection = openSqliteConnection({ dataDir, durability, limits })
   const context: LedgerContext = { clock, salt, limits, files: createPayloadFiles(dataDir) }
@@ -49,6 +49,18 @@ export function openSqliteLedger(options: SqliteLedgerOptions): Ledger {
       group.drain()
       connection.close()
     },
+  }
+}
+
+/** Asking the system for 16 bytes costs as much as storing an event, so many are drawn at once; none is used twice. */
+function createSaltPool(): () => Uint8Array {
+  const salts = 256
+  let pool = Buffer.alloc(0)
+  return () => {
+    if (pool.byteLength === 0) pool = randomBytes(saltBytes * salts)
+    const salt = pool.subarray(0, saltBytes)
+    pool = pool.subarray(saltBytes)
+    return salt
   }
 }
 

@@ -2,11 +2,11 @@ import { eventSchemas, migrateEvent, type RecordedEvent } from '../domain/index.
 import type { LedgerRecord } from './ledger.ts'
 import { assertLedger, LedgerAssertion } from './ledger-assertion.ts'
 import type { LedgerContext } from './ledger-context.ts'
-import { type Database, type Program, statement } from './statement.ts'
+import { type Database, hidden, type Program, statement } from './statement.ts'
 import type { Row } from './tables.ts'
 
 type TaskKey = { number: number; taskId: string; erasedAt: number | null }
-type EntryRow = Omit<Row<'events'>, 'task'> & { salt: Uint8Array | null; bytes: number | null; payload: Uint8Array | null }
+type EntryRow = Omit<Row<'events'>, 'task' | 'blob'> & { salt: Uint8Array | null; bytes: number | null; payload: Uint8Array | null }
 
 export function* readEvents(context: LedgerContext, taskId: string, afterSeq: number): Program<RecordedEvent[]> {
   const task = yield* findTask(taskId)
@@ -52,12 +52,15 @@ const selectTaskKey = statement<{ taskId: string }, TaskKey>((database, argument
 const entries = (database: Database) =>
   database
     .selectFrom('events')
-    .leftJoin('blobs', join => join.onRef('blobs.task', '=', 'events.task').onRef('blobs.hash', '=', 'events.payloadHash'))
+    .leftJoin('blobs', 'blobs.number', 'events.blob')
     .select(['events.seq', 'events.type', 'events.version', 'events.commandId', 'events.actor', 'events.attempt', 'events.at'])
     .select(['events.payloadHash', 'events.hash', 'blobs.salt', 'blobs.bytes', 'blobs.payload'])
 
 const selectEntries = statement<{ task: number; afterSeq: number }, EntryRow>((database, argument) =>
-  entries(database).where('events.task', '=', argument('task')).where('events.seq', '>', argument('afterSeq')).orderBy('events.seq'),
+  entries(database)
+    .where('events.task', '=', hidden(argument('task')))
+    .where('events.seq', '>', hidden(argument('afterSeq')))
+    .orderBy('events.seq'),
 )
 
 const selectEntry = statement<{ task: number; seq: number }, EntryRow>((database, argument) =>

@@ -1,13 +1,14 @@
+import { sql } from 'kysely'
 import { type EventHeader, eventSchemas, eventVersion, hashEvent, hashPayload, type NewEvent } from '../domain/index.ts'
-import { closeTask } from './close-task.ts'
+import { addSpending, closeTask } from './close-task.ts'
 import { applyEffectEvent } from './effect-rows.ts'
-import { LedgerAssertion } from './ledger-assertion.ts'
+import { assertLedger, LedgerAssertion } from './ledger-assertion.ts'
 import type { LedgerContext } from './ledger-context.ts'
-import { type Program, statement } from './statement.ts'
+import { hidden, type Program, statement } from './statement.ts'
 import type { Row } from './tables.ts'
 
 /** The end of a task's chain, where the next event goes. */
-export type ChainEnd = { number: number; taskId: string; lastSeq: number; lastHash: Uint8Array; spentMicroUsd: number }
+export type ChainEnd = { number: number; taskId: string; lastSeq: number; lastHash: string }
 
 /**
  * Writes events behind the end of a chain together with everything that follows from them in other tables: effects rows,
@@ -19,28 +20,18 @@ export function* recordEvents(
   by: { actor: string; attempt: number; at: number },
   events: readonly NewEvent[],
 ): Program<number> {
-  let { lastSeq } = end
-  let lastHash = Buffer.from(end.lastHash).toString('hex')
-  let spentMicroUsd = end.spentMicroUsd
+  let { lastSeq, lastHash } = end
   for (const event of events) {
     lastSeq += 1
     lastHash = yield* recordEvent(context, end, by, event, { seq: lastSeq, previous: lastHash })
-    if (event.type === 'model.answered' || event.type === 'model.failed') spentMicroUsd += event.payload.usage.costMicroUsd ?? 0
     if (event.type === 'effect.prepared' || event.type === 'effect.dispatched' || event.type === 'effect.settled') {
       yield* applyEffectEvent(end.number, by, lastSeq, event)
     }
-    if (event.type === 'task.ended') yield* closeTask(end.number, by.at, event.payload.outcome, spentMicroUsd)
+    if (event.type === 'model.answered' || event.type === 'model.failed') yield* addSpending(end.number, event.payload.usage)
+    if (event.type === 'task.ended') yield* closeTask(end.number, by.at, event.payload.outcome)
   }
-  yield* moveEnd({ task: end.number, lastSeq, lastHash: Buffer.from(lastHash, 'hex'), spentMicroUsd })
   return lastSeq
 }
-
-const moveEnd = statement<{ task: number; lastSeq: number; lastHash: Uint8Array; spentMicroUsd: number }>((database, argument) =>
-  database
-    .updateTable('tasks')
-    .set({ lastSeq: argument('lastSeq'), lastHash: argument('lastHash'), spentMicroUsd: argument('spentMicroUsd') })
-    .where('number', '=', argument('task')),
-)
 
 function* recordEvent(
   { salt: freshSalt, files, limits }: LedgerContext,
@@ -57,8 +48,9 @@ function* recordEvent(
   const isFile = bytes.byteLength > limits.inlinePayloadBytesMax
   if (isFile) files.write(taskId, payloadHash, bytes)
   const hashes = { payloadHash: Buffer.from(payloadHash, 'hex'), hash: Buffer.from(hash, 'hex') }
-  yield* insertEvent({ task, seq, type, version: eventVersion, commandId, actor, attempt, at, ...hashes })
-  yield* insertBlob({ task, hash: hashes.payloadHash, salt, bytes: bytes.byteLength, payload: isFile ? null : bytes })
+  const [blob] = yield* insertBlob({ salt, bytes: bytes.byteLength, payload: isFile ? null : bytes })
+  assertLedger(blob !== undefined, 'a payload was not inserted', { taskId, seq })
+  yield* insertEvent({ task, seq, type, version: eventVersion, commandId, actor, attempt, at, ...hashes, blob: blob.number })
   return hash
 }
 
@@ -68,6 +60,21 @@ function payloadBytes(type: NewEvent['type'], payload: NewEvent['payload']): Uin
   if (!parsed.success) throw new LedgerAssertion('an event payload does not fit its schema', { type, issues: parsed.error.issues })
   return Buffer.from(JSON.stringify(parsed.data), 'utf8')
 }
+
+export function* findChainEnd({ number, taskId }: { number: number; taskId: string }): Program<ChainEnd> {
+  const [last] = yield* selectLast({ task: number })
+  assertLedger(last !== undefined, 'a task has events', { taskId })
+  return { number, taskId, lastSeq: last.seq, lastHash: Buffer.from(last.hash).toString('hex') }
+}
+
+const selectLast = statement<{ task: number }, { seq: number; hash: Uint8Array }>((database, argument) =>
+  database
+    .selectFrom('events')
+    .select(['seq', 'hash'])
+    .where('task', '=', hidden(argument('task')))
+    .orderBy('seq', 'desc')
+    .limit(sql.lit(1)),
+)
 
 const insertEvent = statement<Row<'events'>>((database, argument) =>
   database.insertInto('events').values({
@@ -81,15 +88,13 @@ const insertEvent = statement<Row<'events'>>((database, argument) =>
     at: argument('at'),
     payloadHash: argument('payloadHash'),
     hash: argument('hash'),
+    blob: argument('blob'),
   }),
 )
 
-const insertBlob = statement<Row<'blobs'>>((database, argument) =>
-  database.insertInto('blobs').values({
-    task: argument('task'),
-    hash: argument('hash'),
-    salt: argument('salt'),
-    bytes: argument('bytes'),
-    payload: argument('payload'),
-  }),
+const insertBlob = statement<Omit<Row<'blobs'>, 'number'>, { number: number }>((database, argument) =>
+  database
+    .insertInto('blobs')
+    .values({ salt: argument('salt'), bytes: argument('bytes'), payload: argument('payload') })
+    .returning('number'),
 )

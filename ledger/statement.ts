@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
 /**
@@ -38,4 +38,12 @@ export function statement<Args extends Record<string, unknown>, Row = never>(bui
   }
   const run: Statement<Args, Row> = Object.assign(ask, { build })
   return run
+}
+
+/**
+ * The same number, hidden from the planner. SQLite with STAT4 plans a statement anew each time another value is bound to
+ * a parameter that a range or an order depends on, which costs several times the query itself.
+ */
+export function hidden(argument: number): RawBuilder<number> {
+  return sql<number>`(select cast(${argument} as bigint))`
 }

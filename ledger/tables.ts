@@ -40,8 +40,7 @@ export type Tables = {
     leaseUntil: number
     /** Attempts that took over from an owner that was lost; handing back in good order is none. */
     recoveries: number
-    lastSeq: number
-    lastHash: Uint8Array
+    /** What its answered and failed requests cost, as far as their price is known. */
     spentMicroUsd: number
     erasedAt: number | null
     erasedBy: string | null
@@ -68,14 +67,18 @@ export type Tables = {
     at: number
     payloadHash: Uint8Array
     hash: Uint8Array
+    /** Its row in `blobs`. */
+    blob: number
   }
-  /** Every payload, keyed by its task and hash and never shared between tasks. No row: it was erased. */
+  /**
+   * Every payload with its salt; each belongs to one event and is never shared. No row: it was erased. The event points
+   * here by number and not by hash: an index over hashes would double what an append writes.
+   */
   blobs: {
-    task: number
-    hash: Uint8Array
+    number: Generated<number>
     salt: Uint8Array
     bytes: number
-    /** Null: a file of that name under `blobs/<task id>/`. */
+    /** Null: the file `blobs/<task id>/<payload hash>`. */
     payload: Uint8Array | null
   }
   effects: {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { TaskRow } from './ledger.ts'
 import { type Database, type Program, statement } from './statement.ts'
 import type { Row } from './tables.ts'
@@ -28,17 +29,27 @@ const columns = [
   'endedAt',
   'deadlineAt',
   'attempts',
-  'lastSeq',
   'erasedAt',
 ] as const
 
-type StoredRow = Pick<Row<'tasks'>, (typeof columns)[number]>
+type StoredRow = Pick<Row<'tasks'>, (typeof columns)[number]> & { lastSeq: number | null }
 
-function taskRow({ needsWorker, outcome, ...row }: StoredRow): TaskRow {
-  return { ...row, outcome: outcome as TaskRow['outcome'], needsWorker: needsWorker === 1 }
+function taskRow({ needsWorker, outcome, lastSeq, ...row }: StoredRow): TaskRow {
+  return { ...row, outcome: outcome as TaskRow['outcome'], needsWorker: needsWorker === 1, lastSeq: lastSeq ?? 0 }
 }
 
-const tasks = (database: Database) => database.selectFrom('tasks').select(columns)
+const tasks = (database: Database) =>
+  database
+    .selectFrom('tasks')
+    .select(columns)
+    .select(({ selectFrom }) =>
+      selectFrom('events')
+        .select('seq')
+        .whereRef('events.task', '=', 'tasks.number')
+        .orderBy('seq', 'desc')
+        .limit(sql.lit(1))
+        .as('lastSeq'),
+    )
 
 const selectTaskRow = statement<{ taskId: string }, StoredRow>((database, argument) =>
   tasks(database).where('taskId', '=', argument('taskId')),

@@ -28,7 +28,7 @@ function deliveryTables({ schema }: Kysely<unknown>, { counter, bytes, integer }
   ]
 }
 
-function taskTables({ schema }: Kysely<unknown>, { counter, bytes, integer }: ColumnTypes): MigrationStatement[] {
+function taskTables({ schema }: Kysely<unknown>, { counter, integer }: ColumnTypes): MigrationStatement[] {
   return [
     schema
       .createTable('tasks')
@@ -51,8 +51,6 @@ function taskTables({ schema }: Kysely<unknown>, { counter, bytes, integer }: Co
       .addColumn('owner', 'text')
       .addColumn('leaseUntil', integer, column => column.notNull())
       .addColumn('recoveries', integer, column => column.notNull())
-      .addColumn('lastSeq', integer, column => column.notNull())
-      .addColumn('lastHash', bytes, column => column.notNull())
       .addColumn('spentMicroUsd', integer, column => column.notNull())
       .addColumn('erasedAt', integer)
       .addColumn('erasedBy', 'text')
@@ -74,7 +72,7 @@ function taskTables({ schema }: Kysely<unknown>, { counter, bytes, integer }: Co
   ]
 }
 
-function eventTables({ schema }: Kysely<unknown>, { bytes, integer }: ColumnTypes): MigrationStatement[] {
+function eventTables({ schema }: Kysely<unknown>, { counter, bytes, integer, clustered }: ColumnTypes): MigrationStatement[] {
   return [
     schema
       .createTable('events')
@@ -88,15 +86,15 @@ function eventTables({ schema }: Kysely<unknown>, { bytes, integer }: ColumnType
       .addColumn('at', integer, column => column.notNull())
       .addColumn('payloadHash', bytes, column => column.notNull())
       .addColumn('hash', bytes, column => column.notNull())
-      .addPrimaryKeyConstraint('eventsKey', ['task', 'seq']),
+      .addColumn('blob', integer, column => column.notNull())
+      .addPrimaryKeyConstraint('eventsKey', ['task', 'seq'])
+      .modifyEnd(clustered),
     schema
       .createTable('blobs')
-      .addColumn('task', integer, column => column.notNull().references('tasks.number'))
-      .addColumn('hash', bytes, column => column.notNull())
+      .addColumn('number', counter, column => column.primaryKey())
       .addColumn('salt', bytes, column => column.notNull())
       .addColumn('bytes', integer, column => column.notNull())
-      .addColumn('payload', bytes)
-      .addPrimaryKeyConstraint('blobsKey', ['task', 'hash']),
+      .addColumn('payload', bytes),
     schema
       .createTable('effects')
       .addColumn('effectId', 'text', column => column.primaryKey().notNull())

@@ -1,4 +1,4 @@
-import type { ColumnDataType, Kysely } from 'kysely'
+import { type ColumnDataType, type Kysely, type RawBuilder, sql } from 'kysely'
 
 /** What two databases call the same thing; a migration is written once, on these names. */
 export type ColumnTypes = {
@@ -7,9 +7,11 @@ export type ColumnTypes = {
   bytes: ColumnDataType
   /** Holds UTC milliseconds and millionths of a dollar. */
   integer: ColumnDataType
+  /** Stores a table in the order of its primary key, where a database can: one page less to write for each row. */
+  clustered: RawBuilder<unknown>
 }
 
-export const sqliteColumnTypes: ColumnTypes = { counter: 'integer', bytes: 'blob', integer: 'integer' }
+export const sqliteColumnTypes: ColumnTypes = { counter: 'integer', bytes: 'blob', integer: 'integer', clustered: sql`without rowid` }
 
 /** A statement that the database's own dialect compiles when it is applied. */
 export type MigrationStatement = { compile(): { readonly sql: string } }

@@ -1,0 +1,80 @@
+import type { ChangedFile } from '../domain/index.ts'
+import type { Store, TreeDiff } from './git.ts'
+import { parseRawHead, type RawChange } from './raw-change.ts'
+import { checkSha } from './ref-name.ts'
+import { git, gitError, runGit } from './run-git.ts'
+import { showPath } from './shown-path.ts'
+
+export const patchBytesMaxDefault = 128 * 1024 * 1024
+/** Above this many added and removed files git looks for no inexact renames. */
+const renameLimit = 1000
+
+const settings = ['--no-color', '--no-ext-diff', '--no-textconv', '-M50%', `-l${renameLimit}`, '--no-relative']
+
+/**
+ * What changed between two trees, as rows and as one patch. Both come from objects alone: a bare repository has no
+ * attributes, so no `-diff` or `binary` of the change can hide or alter a part of it.
+ */
+export async function diffTrees(store: Store, from: string, to: string, patchBytesMax = patchBytesMaxDefault): Promise<TreeDiff> {
+  const trees = [checkSha(from), checkSha(to)]
+  const call = { gitDir: store.path, wallMs: store.mirror.wallMs }
+  const rows = { ...call, argv: ['diff-tree', '-r', '-z', '--raw', '--numstat', '--no-abbrev', ...settings, ...trees] }
+  const patch = {
+    ...call,
+    argv: ['diff-tree', '-r', '-p', '--binary', '--full-index', '--src-prefix=a/', '--dst-prefix=b/', ...settings, ...trees],
+    stdoutBytesMax: patchBytesMax,
+  }
+  const [listed, printed] = await Promise.all([git(rows), runGit(patch)])
+  if (printed.exitCode !== 0 && printed.ended !== 'too-much-output') throw gitError(patch, printed)
+  return { files: toFiles(listed), patch: printed.exitCode === 0 ? printed.stdout : null }
+}
+
+function toFiles(output: Buffer): ChangedFile[] {
+  const { changes, rest } = parseRawHead(output)
+  const counts = parseNumstat(output.subarray(rest))
+  return changes.map((change, index) => toFile(change, counts[index] as Count))
+}
+
+function toFile(change: RawChange, { added, removed }: Count): ChangedFile {
+  const deleted = change.newMode === '000000'
+  return {
+    path: showPath(change.path),
+    status: statuses[change.status] ?? 'modified',
+    from: change.from ? showPath(change.from) : null,
+    mode: deleted ? change.oldMode : change.newMode,
+    added,
+    removed,
+    notes: notesOf(change, added === null),
+  }
+}
+
+const statuses: Record<string, ChangedFile['status']> = { A: 'added', M: 'modified', D: 'deleted', R: 'renamed', T: 'type-changed' }
+
+function notesOf({ oldMode, newMode, status }: RawChange, binary: boolean): string[] {
+  const notes: string[] = []
+  if (binary) notes.push('binary')
+  if (newMode === '120000') notes.push('symlink')
+  if (status !== 'A' && status !== 'D' && oldMode !== newMode) notes.push(`mode ${oldMode} → ${newMode}`)
+  if (status === 'A' && newMode === '100755') notes.push('executable')
+  return notes
+}
+
+type Count = { added: number | null; removed: number | null }
+
+/** `<added>\t<removed>\t<path>\0`, or `…\t\0<from>\0<to>\0` for a rename; `-` means binary. */
+function parseNumstat(output: Buffer): Count[] {
+  const counts: Count[] = []
+  for (let at = 0; at < output.length; ) {
+    const end = output.indexOf(0, at)
+    const firstTab = output.indexOf(9, at)
+    const secondTab = output.indexOf(9, firstTab + 1)
+    const number = (from: number, to: number) => {
+      const text = output.toString('latin1', from, to)
+      return text === '-' ? null : Number(text)
+    }
+    counts.push({ added: number(at, firstTab), removed: number(firstTab + 1, secondTab) })
+    at = end + 1
+    if (secondTab + 1 === end) at = output.indexOf(0, output.indexOf(0, at) + 1) + 1
+  }
+  return counts
+}

@@ -1,0 +1,107 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { explainRemote } from './explain-remote.ts'
+import type { FetchResult, Mirror, Remote } from './git.ts'
+import { checkRefName, mirrorRef } from './ref-name.ts'
+import { openRemote } from './remote-call.ts'
+import { lockRepository, lockWaitMsDefault } from './repository-lock.ts'
+import { git, gitError, runGit } from './run-git.ts'
+
+export type FetchOptions = Remote & {
+  /** More than the branches: `refs/pull/N/head`. A value is the commit the API named; it is checked after the fetch. */
+  refs?: Readonly<Record<string, string | null>>
+  lockWaitMs?: number
+}
+
+/**
+ * Brings the mirror up to date: all branches, complete, pruned, and the named refs. `refs/heads/*` lands in
+ * `refs/grok/heads/*` and the rest of `refs/` in `refs/grok/`, so that no name of the remote can be mistaken for one of
+ * ours. Safe to repeat; under the mirror's lock.
+ */
+export async function fetchMirror(mirror: Mirror, options: FetchOptions): Promise<FetchResult> {
+  const refs = Object.entries(options.refs ?? {})
+  for (const [ref] of refs) checkRefName(ref)
+  const lock = await lockRepository(mirror.lock, options.lockWaitMs ?? lockWaitMsDefault, options.signal)
+  if (!lock) return { kind: 'failed', reason: 'timed-out', message: 'another process kept the mirror locked' }
+  try {
+    removeStale(mirror)
+    const fetched = await fetchRefs(mirror, options, lock.fd)
+    if (fetched.kind !== 'fetched') return fetched
+    // A shallow mirror has no history to compare with; nothing of ours makes one, so this is never repaired silently.
+    if (existsSync(join(mirror.path, 'shallow'))) {
+      return { kind: 'failed', reason: 'shallow', message: 'the repository is a shallow clone; its history is needed in full' }
+    }
+    return await verifyRefs(mirror, refs)
+  } finally {
+    lock.release()
+  }
+}
+
+async function fetchRefs(mirror: Mirror, options: FetchOptions, lockFd: number): Promise<FetchResult> {
+  const remote = await openRemote(options)
+  const more = Object.keys(options.refs ?? {}).filter(ref => !ref.startsWith('refs/heads/'))
+  const refspecs = ['refs/heads/*', ...more].map(ref => `+${ref}:${mirrorRef(ref)}`)
+  const call = {
+    gitDir: mirror.path,
+    argv: [
+      'fetch',
+      '--prune',
+      '--no-tags',
+      '--no-auto-maintenance',
+      '--no-recurse-submodules',
+      '--no-write-fetch-head',
+      '--quiet',
+      '--end-of-options',
+      remote.url,
+      ...refspecs,
+    ],
+    env: remote.env,
+    secrets: remote.secrets,
+    wallMs: mirror.wallMs,
+    signal: options.signal,
+    lockFd,
+  }
+  const result = await runGit(call)
+  if (result.exitCode === 0) return { kind: 'fetched' }
+  return explainRemote(options, 'git-upload-pack', more, result.ended, gitError(call, result).message)
+}
+
+async function verifyRefs(mirror: Mirror, refs: [string, string | null][]): Promise<FetchResult> {
+  if (refs.length === 0) return { kind: 'fetched' }
+  const input = refs.map(([ref]) => `${mirrorRef(ref)}\n`).join('')
+  const lines = (await git({ gitDir: mirror.path, argv: ['cat-file', '--batch-check=%(objectname)'], input })).toString('utf8').split('\n')
+  for (const [index, [ref, expected]] of refs.entries()) {
+    const actual = lines[index] as string
+    if (!/^[0-9a-f]{40}$/.test(actual)) return { kind: 'ref-missing', ref, message: `the repository has no ${ref}` }
+    if (expected !== null && actual !== expected) {
+      const message = `${ref} is at ${actual}, but ${expected} was expected`
+      return { kind: 'ref-moved', ref, expected, actual, message }
+    }
+  }
+  return { kind: 'fetched' }
+}
+
+/**
+ * Who holds the lock is the only writer, orphans included, so whatever lock file or part of a pack is there now belongs
+ * to a process that is dead.
+ */
+function removeStale(mirror: Mirror): void {
+  for (const name of listFiles(mirror.path, 'refs')) {
+    if (name.endsWith('.lock')) rmSync(name, { force: true })
+  }
+  for (const entry of readdirSync(mirror.path)) {
+    if (entry.endsWith('.lock')) rmSync(join(mirror.path, entry), { force: true })
+  }
+  for (const entry of readdirSync(mirror.objects)) {
+    if (/^(tmp_objdir-|incoming-)/.test(entry)) rmSync(join(mirror.objects, entry), { recursive: true, force: true })
+  }
+  for (const entry of readdirSync(join(mirror.objects, 'pack'))) {
+    if (/^(tmp_|\.tmp-)|\.(lock|keep)$/.test(entry)) rmSync(join(mirror.objects, 'pack', entry), { force: true })
+  }
+}
+
+function listFiles(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name))
+}

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * Git's index remembers each file's owner as `lstat` gave it, and takes a file for changed when another one is seen. A
+ * sandbox shows the session's user under another number, so that every status and every tree would read all files again.
+ * This writes the inside numbers into a version 2 index and renews its checksum; nothing else of it changes. The fields
+ * that show a hidden edit (ctime, mtime, size, inode) stay as the checkout wrote them.
+ *
+ * Layout (gitformat-index): 12 bytes header; per entry 62 bytes with the uid at 28 and the gid at 32, then the name, then
+ * 1-8 NUL to a multiple of 8; extensions; SHA-1 of everything before it.
+ */
+export function setIndexOwner(index: Uint8Array, owner: { uid: number; gid: number }): Buffer {
+  const bytes = Buffer.from(index)
+  const count = countIndexEntries(bytes)
+  let at = 12
+  for (let entry = 0; entry < count; entry++) {
+    bytes.writeUInt32BE(owner.uid, at + 28)
+    bytes.writeUInt32BE(owner.gid, at + 32)
+    const end = bytes.indexOf(0, at + 62)
+    if (end < 0) throw new Error('the index ends inside an entry')
+    at += (end - at + 8) & ~7
+  }
+  const body = bytes.subarray(0, bytes.length - 20)
+  createHash('sha1')
+    .update(body)
+    .digest()
+    .copy(bytes, bytes.length - 20)
+  return bytes
+}
+
+export function countIndexEntries(index: Uint8Array): number {
+  const bytes = Buffer.from(index.buffer, index.byteOffset, index.byteLength)
+  if (bytes.length < 32 || bytes.toString('latin1', 0, 4) !== 'DIRC' || bytes.readUInt32BE(4) !== 2) {
+    throw new Error('not a version 2 git index')
+  }
+  return bytes.readUInt32BE(8)
+}

@@ -1,0 +1,32 @@
+export { type AdoptTreeOptions, adoptTree } from './adopt-tree.ts'
+export { type CommitOptions, commitTree } from './commit-tree.ts'
+export { diffTrees } from './diff-trees.ts'
+export { type FetchOptions, fetchMirror } from './fetch-mirror.ts'
+export type {
+  AdoptedTree,
+  BaseResult,
+  Credential,
+  FetchResult,
+  FileAt,
+  HostMount,
+  Mirror,
+  PushResult,
+  Remote,
+  RemoteFault,
+  Store,
+  TreeDiff,
+  TreeEntry,
+  TreePlan,
+  TreeRules,
+  TreeSelection,
+  Workspace,
+  WorkspaceUser,
+} from './git.ts'
+export { type OpenMirrorOptions, openMirror } from './mirror.ts'
+export { type PlanTreeOptions, planTree } from './plan-tree.ts'
+export { type PushOptions, pushCommit, type RemoteRef, readRemoteRef } from './push-commit.ts'
+export { listTreeAt, readFileAt } from './read-file-at.ts'
+export { mergeBase, resolveBase } from './resolve-base.ts'
+export { pathBytes, showPath } from './shown-path.ts'
+export { keepSnapshot, openStore } from './store.ts'
+export { type OpenWorkspaceOptions, openWorkspace } from './workspace.ts'

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { workConfig, writeRepository } from './bare-repository.ts'
+import type { HostMount, Store, TreePlan, TreeSelection, Workspace } from './git.ts'
+import { removeAs } from './remove-run.ts'
+import { pathBytes } from './shown-path.ts'
+import { giveAll, makeOwn, objectMounts, writeWithTime } from './workspace.ts'
+
+const inside = '/run/grokbot/tree'
+const script = fileURLToPath(new URL('./make-tree.sh', import.meta.url))
+const treeConfig = `${workConfig}[core]
+\tattributesFile = /dev/null
+\texcludesFile = /dev/null
+\thooksPath = /dev/null
+\tfsmonitor = false
+\tuntrackedCache = false
+\tprotectHFS = true
+\tprotectNTFS = true
+[submodule]
+\trecurse = false
+[index]
+\tversion = 2
+`
+
+export type PlanTreeOptions = { workspace: Workspace; store: Store; selection: TreeSelection; workDir: string }
+
+/**
+ * Writes what a fresh sandbox needs to make a tree of a work tree: a gitdir of the host's making, a copy of the checkout's
+ * index, the script. Nothing of the agent's gitdir takes part, so nothing set there can hide an edit or run a program.
+ * `workDir` is a folder the session's user may pass through. No process of the agent may be alive when the plan is run.
+ */
+export function planTree({ workspace, store, selection, workDir }: PlanTreeOptions): TreePlan {
+  const folder = join(workDir, `tree-${randomBytes(8).toString('hex')}`)
+  mkdirSync(folder, { mode: 0o711 })
+  chmodSync(folder, 0o711)
+  const quarantine = join(folder, 'out')
+  makeOwn(quarantine, workspace.user)
+  mkdirSync(join(quarantine, 'objects', 'pack'), { recursive: true, mode: 0o700 })
+  writeWithTime(join(quarantine, 'index'), readFileSync(workspace.index), statSync(workspace.index).mtimeMs, 0o600)
+  giveAll(quarantine, workspace.user)
+  const gitDir = join(folder, 'gitdir')
+  writeRepository(gitDir, { head: workspace.baseSha, config: treeConfig, alternates: [], objects: true })
+  copyFileSync(script, join(folder, 'make-tree.sh'))
+  chmodSync(join(folder, 'make-tree.sh'), 0o644)
+  writeFileSync(join(folder, 'include'), selection.kind === 'change' ? includeList(selection.include) : '', { mode: 0o644 })
+  const mounts: HostMount[] = [
+    { source: gitDir, target: `${inside}/gitdir`, mode: 'ro' },
+    { source: join(folder, 'make-tree.sh'), target: `${inside}/make-tree.sh`, mode: 'ro' },
+    { source: join(folder, 'include'), target: `${inside}/include`, mode: 'ro' },
+    { source: quarantine, target: `${inside}/out`, mode: 'rw' },
+    ...objectMounts(store.mirror, workspace.extraObjects),
+  ]
+  return {
+    workspace: { source: workspace.path, mode: 'ro' },
+    mounts,
+    // -p: bash takes no start file and no function from its environment.
+    argv: ['/bin/bash', '-p', `${inside}/make-tree.sh`, selection.kind, workspace.tree],
+    env: {},
+    selection: selection.kind,
+    quarantine,
+    remove: () => removeAs(workspace.user, [quarantine], [folder]),
+  }
+}
+
+/** NUL-ended paths. What can name nothing below the root is dropped: the work tree can hold no such file. */
+function includeList(include: readonly string[]): Buffer {
+  const paths = include.map(path => pathBytes(path.replace(/^(\.\/+)+/, ''))).filter(isInside)
+  return Buffer.concat(paths.flatMap(path => [path, Buffer.of(0)]))
+}
+
+function isInside(path: Buffer): boolean {
+  const text = path.toString('latin1')
+  return text !== '' && !text.startsWith('/') && !text.includes('\0') && !text.split('/').some(part => part === '..' || part === '.')
+}

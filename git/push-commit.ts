@@ -1,0 +1,123 @@
+import { explainRemote } from './explain-remote.ts'
+import type { PushResult, Remote, RemoteFault, Store } from './git.ts'
+import { checkRefName, checkSha } from './ref-name.ts'
+import { openRemote } from './remote-call.ts'
+import { gitError, runGit } from './run-git.ts'
+
+export type PushOptions = Remote & {
+  store: Store
+  sha: string
+  /** A full ref of the remote. */
+  ref: string
+  /** What the ref is at now; null = it must not exist. Anything else there, and nothing is pushed. */
+  expect: string | null
+  /** Only for branches of our own: a commit that does not continue `expect` may replace it. Others only fast-forward. */
+  rewrite?: boolean
+}
+
+/**
+ * Pushes one commit to one ref under a lease, then reads the ref back: what the remote has decides, not what git printed.
+ */
+export async function pushCommit(options: PushOptions): Promise<PushResult> {
+  const { store, expect } = options
+  const sha = checkSha(options.sha)
+  const ref = checkRefName(options.ref)
+  if (expect !== null && !options.rewrite && !(await isAncestor(store, checkSha(expect), sha))) {
+    const message = `${sha} does not continue ${expect}, and ${ref} only fast-forwards`
+    return { kind: 'rejected', reason: 'moved', message, remoteSha: expect }
+  }
+  const remote = await openRemote(options)
+  const call = {
+    gitDir: store.path,
+    argv: [
+      'push',
+      '--porcelain',
+      '--no-verify',
+      '--no-follow-tags',
+      '--recurse-submodules=no',
+      '--no-signed',
+      `--force-with-lease=${ref}:${expect ?? ''}`,
+      '--end-of-options',
+      remote.url,
+      `${sha}:${ref}`,
+    ],
+    env: remote.env,
+    secrets: remote.secrets,
+    wallMs: store.mirror.wallMs,
+    signal: options.signal,
+  }
+  const result = await runGit(call)
+  const remoteRef = await readRemoteRef({ ...options, ref })
+  if (remoteRef.kind === 'failed') return { kind: 'unknown', message: remoteRef.message }
+  if (remoteRef.sha === sha) return { kind: 'pushed', remoteSha: sha }
+  const row = parsePorcelain(result.stdout, ref)
+  if (row) return { kind: 'rejected', ...classify(row, remoteRef.sha, expect), remoteSha: remoteRef.sha }
+  const fault = await explainRemote(options, 'git-receive-pack', [], result.ended, gitError(call, result).message)
+  const reason = fault.kind === 'failed' && fault.reason === 'denied' ? 'denied' : 'other'
+  return { kind: 'rejected', reason, message: fault.message, remoteSha: remoteRef.sha }
+}
+
+export type RemoteRef = { kind: 'read'; sha: string | null } | RemoteFault
+
+/** Asks the remote itself; null = there is no such ref. */
+export async function readRemoteRef(options: Remote & { ref: string; wallMs?: number }): Promise<RemoteRef> {
+  const ref = checkRefName(options.ref)
+  const remote = await openRemote(options)
+  const call = {
+    argv: ['ls-remote', '--quiet', '--end-of-options', remote.url, ref],
+    env: remote.env,
+    secrets: remote.secrets,
+    wallMs: options.wallMs ?? readBackWallMs,
+    signal: options.signal,
+  }
+  const result = await runGit(call)
+  if (result.exitCode !== 0) {
+    const fault = await explainRemote(options, 'git-upload-pack', [], result.ended, gitError(call, result).message)
+    return fault.kind === 'failed' ? fault : { kind: 'failed', reason: 'other', message: fault.message }
+  }
+  for (const line of result.stdout.toString('utf8').split('\n')) {
+    const [sha, name] = line.split('\t')
+    // ls-remote matches by the end of a name; only the very ref counts.
+    if (name === ref && sha) return { kind: 'read', sha }
+  }
+  return { kind: 'read', sha: null }
+}
+
+const readBackWallMs = 60_000
+
+async function isAncestor(store: Store, older: string, newer: string): Promise<boolean> {
+  const argv = ['merge-base', '--is-ancestor', older, newer]
+  return (await runGit({ gitDir: store.path, argv, wallMs: store.mirror.wallMs })).exitCode === 0
+}
+
+type PushRow = { flag: string; summary: string }
+
+/** `<flag>\t<from>:<to>\t<summary>` (git-push, --porcelain); the row of our ref, or null when git got no answer for it. */
+function parsePorcelain(stdout: Buffer, ref: string): PushRow | null {
+  for (const line of stdout.toString('utf8').split('\n')) {
+    const [flag, refs, summary] = line.split('\t')
+    if (flag !== undefined && summary !== undefined && refs?.endsWith(`:${ref}`)) return { flag, summary }
+  }
+  return null
+}
+
+/**
+ * The porcelain summary of a refused ref is `[remote rejected] (<reason>)` with the reason from the server's protocol
+ * answer, or `[rejected] (<reason>)` from git's own closed list. The first pattern that fits names the class; a remote
+ * that is not where it was expected has moved, whatever it says.
+ */
+function classify(row: PushRow, remoteSha: string | null, expect: string | null): { reason: Rejection; message: string } {
+  if (remoteSha !== expect) return { reason: 'moved', message: row.summary }
+  if (row.summary.startsWith('[rejected]')) return { reason: 'moved', message: row.summary }
+  const reason = remoteReasons.find(([pattern]) => pattern.test(row.summary))?.[1] ?? 'other'
+  return { reason, message: row.summary }
+}
+
+type Rejection = Extract<PushResult, { kind: 'rejected' }>['reason']
+
+/** GitHub's documented per-ref answers. */
+const remoteReasons: readonly (readonly [RegExp, Rejection])[] = [
+  [/`workflows?` (permission|scope)|workflow scope/, 'workflows'],
+  [/protected branch|repository rule|GH00[36]|GH013/, 'protected'],
+  [/permission|not allowed|denied|prohibited/, 'denied'],
+]

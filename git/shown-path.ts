@@ -1,0 +1,70 @@
+/**
+ * Git paths are bytes; events, comments and tools hold text. `showPath` keeps valid UTF-8 as it is and writes every other
+ * byte as `\xNN`; a real backslash that would read like such an escape becomes `\x5c`, so that `pathBytes` always gets the
+ * same bytes back.
+ */
+export function showPath(bytes: Uint8Array): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const text = decodeStrict(buffer) ?? decodePieces(buffer)
+  return text
+}
+
+export function pathBytes(shown: string): Buffer {
+  const parts: Buffer[] = []
+  let from = 0
+  for (const match of shown.matchAll(/\\x([0-9a-f]{2})/g)) {
+    parts.push(Buffer.from(shown.slice(from, match.index), 'utf8'), Buffer.from(match[1] as string, 'hex'))
+    from = match.index + match[0].length
+  }
+  parts.push(Buffer.from(shown.slice(from), 'utf8'))
+  return Buffer.concat(parts)
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decodeStrict(buffer: Buffer): string | null {
+  try {
+    return hideBackslashes(strict.decode(buffer))
+  } catch {
+    return null
+  }
+}
+
+function hideBackslashes(text: string): string {
+  return text.includes('\\x') ? text.replaceAll(/\\(?=x[0-9a-f]{2})/g, '\\x5c') : text
+}
+
+/** Takes the longest valid sequence at each place; a byte that starts none is escaped. */
+function decodePieces(buffer: Buffer): string {
+  let shown = ''
+  let valid: number[] = []
+  const flush = () => {
+    shown += hideBackslashes(strict.decode(Uint8Array.from(valid)))
+    valid = []
+  }
+  for (let at = 0; at < buffer.length; ) {
+    const length = sequenceLength(buffer, at)
+    if (length === 0) {
+      flush()
+      shown += `\\x${(buffer[at] as number).toString(16).padStart(2, '0')}`
+      at += 1
+    } else {
+      for (let i = 0; i < length; i++) valid.push(buffer[at + i] as number)
+      at += length
+    }
+  }
+  flush()
+  return shown
+}
+
+function sequenceLength(buffer: Buffer, at: number): number {
+  for (let length = 1; length <= 4 && at + length <= buffer.length; length++) {
+    try {
+      strict.decode(buffer.subarray(at, at + length))
+      return length
+    } catch {
+      // Not a whole character yet.
+    }
+  }
+  return 0
+}

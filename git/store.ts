@@ -1,0 +1,27 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { bareConfig, writeRepository } from './bare-repository.ts'
+import type { Mirror, Store } from './git.ts'
+import { passable, safeName } from './mirror.ts'
+import { checkSha } from './ref-name.ts'
+import { git } from './run-git.ts'
+
+/** Opens or makes a task's own repository. It borrows the mirror's objects and is the host's alone. */
+export function openStore({ dataDir, mirror, taskId }: { dataDir: string; mirror: Mirror; taskId: string }): Store {
+  const folder = passable(taskFolder(dataDir, taskId))
+  const path = join(folder, 'store.git')
+  if (!existsSync(join(path, 'HEAD'))) {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    writeRepository(path, { head: 'ref: refs/grok/none', config: bareConfig, alternates: [mirror.objects], objects: true })
+  }
+  return { path, mirror }
+}
+
+export function taskFolder(dataDir: string, taskId: string): string {
+  return join(passable(join(passable(join(dataDir, 'git')), 'tasks')), safeName(taskId))
+}
+
+/** Names a tree of the store so that it stays: `refs/grok/snapshots/<n>`. Safe to repeat. */
+export async function keepSnapshot(store: Store, number: number, tree: string): Promise<void> {
+  await git({ gitDir: store.path, argv: ['update-ref', `refs/grok/snapshots/${number}`, checkSha(tree)] })
+}

@@ -1,0 +1,136 @@
+import { APIConnectionError, APIError } from 'openai'
+import { ConnectFault, ResetFault, TooMuchFault } from './model-fetch.ts'
+
+/**
+ * Every way a request to the model can fail, as data. `retry`: `backoff` = until the tries are used up, `once` = within
+ * `rateLimitTriesMax`, `never` = the session ends. `billed`: whether the endpoint may want money for the try, which then
+ * keeps its whole reservation.
+ */
+type FailureRow = { retry: 'backoff' | 'once' | 'never'; billed: 'no' | 'maybe'; hint: string }
+
+export const failures = {
+  unauthorized: { retry: 'never', billed: 'no', hint: 'the endpoint does not accept the key' },
+  forbidden: { retry: 'never', billed: 'no', hint: 'the key may not use this model or endpoint' },
+  'not-found': { retry: 'never', billed: 'no', hint: 'there is no such model or path at this endpoint' },
+  'bad-request': { retry: 'never', billed: 'no', hint: 'the endpoint does not understand the request' },
+  'context-length': { retry: 'never', billed: 'no', hint: 'the conversation is longer than the model can read' },
+  'too-large': { retry: 'never', billed: 'no', hint: 'the request is larger than the endpoint takes' },
+  quota: { retry: 'never', billed: 'no', hint: 'the account has no credit left' },
+  'told-not-to': { retry: 'never', billed: 'no', hint: 'the endpoint asked not to try again' },
+  certificate: { retry: 'never', billed: 'no', hint: "the endpoint's gateway has no working TLS connection behind it" },
+  'rate-limited': { retry: 'once', billed: 'no', hint: 'the endpoint is limiting requests' },
+  server: { retry: 'backoff', billed: 'maybe', hint: 'the endpoint failed' },
+  connect: { retry: 'backoff', billed: 'no', hint: 'the endpoint could not be reached' },
+  reset: { retry: 'backoff', billed: 'maybe', hint: 'the connection broke' },
+  stream: { retry: 'backoff', billed: 'maybe', hint: 'the answer broke off or could not be read' },
+  empty: { retry: 'backoff', billed: 'maybe', hint: 'the model answered nothing' },
+  'reasoning-only': { retry: 'backoff', billed: 'maybe', hint: 'the model thought and then answered nothing' },
+  truncated: { retry: 'never', billed: 'maybe', hint: 'the answer reached the limit of output tokens before its end' },
+  'too-long': { retry: 'never', billed: 'maybe', hint: 'the answer is larger than the session takes' },
+  idle: { retry: 'never', billed: 'maybe', hint: 'the endpoint stopped sending' },
+  'total-time': { retry: 'never', billed: 'maybe', hint: 'the answer took longer than one request may take' },
+  cancelled: { retry: 'never', billed: 'maybe', hint: 'the session was stopped' },
+  unexpected: { retry: 'never', billed: 'maybe', hint: 'the request failed in a way that is not known' },
+} as const satisfies { [kind: string]: FailureRow }
+
+export type FailureKind = keyof typeof failures
+export type Failure = { kind: FailureKind; message: string; retryAfterMs: number | null }
+
+const statuses: { readonly [status: number]: FailureKind } = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not-found',
+  413: 'too-large',
+  429: 'rate-limited',
+  525: 'certificate',
+  526: 'certificate',
+}
+
+/** What a server says in `error.code` or `error.type`, whatever the status. */
+const codes: { readonly [code: string]: FailureKind } = {
+  context_length_exceeded: 'context-length',
+  string_above_max_length: 'too-large',
+  insufficient_quota: 'quota',
+  invalid_api_key: 'unauthorized',
+  model_not_found: 'not-found',
+  rate_limit_exceeded: 'rate-limited',
+  server_error: 'server',
+  overloaded_error: 'server',
+}
+
+/** Servers without codes say it in words; consulted only for a 400 or 413 that carries no code we know. */
+const contextWords = [
+  'too long for this model',
+  'prompt is too long',
+  'maximum prompt length',
+  'maximum context length',
+  'context_length_exceeded',
+]
+
+export function classifyFailure(error: unknown): Failure {
+  const fault = findFault(error)
+  if (fault instanceof ConnectFault) return named('connect', describe(fault))
+  if (fault instanceof TooMuchFault) return named('too-long', fault.message)
+  if (fault instanceof ResetFault) return named(error instanceof APIConnectionError ? 'reset' : 'stream', describe(fault))
+  if (error instanceof APIConnectionError) return named('reset', describe(error))
+  if (error instanceof APIError) return classifyAnswer(error)
+  if (error instanceof SyntaxError) return named('stream', 'the endpoint sent an event that is not JSON')
+  return named('unexpected', error instanceof Error ? error.message : String(error))
+}
+
+function classifyAnswer(error: APIError): Failure {
+  const message = clipMessage(error.message)
+  const retryAfterMs = retryAfter(error.headers)
+  const kind = kindOfAnswer(error)
+  const retries = failures[kind].retry !== 'never'
+  if (retries && error.headers?.get('x-should-retry') === 'false') return { kind: 'told-not-to', message, retryAfterMs }
+  return { kind, message, retryAfterMs }
+}
+
+function kindOfAnswer(error: APIError): FailureKind {
+  const byCode = codes[error.code ?? ''] ?? codes[error.type ?? '']
+  if (byCode) return byCode
+  if (error.status === undefined) return 'stream'
+  if (error.status === 400 || error.status === 413) {
+    const words = error.message.toLowerCase()
+    if (contextWords.some(phrase => words.includes(phrase))) return 'context-length'
+  }
+  const byStatus = statuses[error.status]
+  if (byStatus) return byStatus
+  return error.status >= 500 ? 'server' : 'bad-request'
+}
+
+/** Retry-After in milliseconds: seconds or a date, or the finer `retry-after-ms` some servers send; null = none, or nonsense. */
+function retryAfter(headers: Headers | undefined): number | null {
+  const milliseconds = Number.parseFloat(headers?.get('retry-after-ms') ?? '')
+  if (Number.isFinite(milliseconds) && milliseconds >= 0) return milliseconds
+  const value = headers?.get('retry-after')
+  if (!value) return null
+  const seconds = Number(value)
+  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1000 : null
+  const served = Date.parse(headers?.get('date') ?? '')
+  const until = Date.parse(value)
+  return Number.isNaN(until) || Number.isNaN(served) ? null : Math.max(0, until - served)
+}
+
+function findFault(error: unknown): Error | null {
+  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth++) {
+    if (current instanceof ConnectFault || current instanceof ResetFault || current instanceof TooMuchFault) return current
+  }
+  return null
+}
+
+function describe(error: Error): string {
+  const code = error.cause instanceof Error ? (error.cause as NodeJS.ErrnoException).code : undefined
+  return code ? `${error.message} (${code})` : error.message
+}
+
+function named(kind: FailureKind, message: string): Failure {
+  return { kind, message: clipMessage(message), retryAfterMs: null }
+}
+
+const messageCharsMax = 500
+
+function clipMessage(message: string): string {
+  return message.length > messageCharsMax ? `${message.slice(0, messageCharsMax)}…` : message
+}

@@ -1,0 +1,90 @@
+import type { NewEvent } from '../domain/index.ts'
+import { openPrompts } from '../prompts/index.ts'
+import { openBudget } from './budget.ts'
+import { openChat } from './chat.ts'
+import type { SessionContext } from './context.ts'
+import { foldSession } from './fold-session.ts'
+import { emptyGateTables } from './gate/rows.ts'
+import { openJournal } from './journal.ts'
+import { sessionLimits } from './limits.ts'
+import { openSampler } from './model/sampler.ts'
+import type { SessionPorts } from './ports.ts'
+import { openProgress } from './progress.ts'
+import { type FirstPrompts, makeFirstPrompts } from './prompt.ts'
+import type { SessionStart } from './session.ts'
+import { openSnapshots } from './snapshots.ts'
+import { openStop } from './stop.ts'
+import { openTaints } from './taints.ts'
+import { openFamily } from './tools/families.ts'
+import type { Tool } from './tools/tool.ts'
+import { openFrames } from './untrusted.ts'
+
+/** Puts the parts of a session together. Nothing is asked, run or recorded yet; the caller closes `stop` and `sampler`. */
+export function openSession(start: SessionStart, ports: SessionPorts): SessionContext {
+  const limits = { ...sessionLimits, ...start.tuning }
+  const folded = foldSession(start.recorded)
+  const prompts = openPrompts(start.promptsFolder)
+  const tools = openFamily(start.family, prompts)
+  const first = folded.started ? null : makeFirstPrompts(start, tools, prompts, limits)
+  const texts = folded.started?.payload ?? (first as FirstPrompts)
+  const deadlineAt = Math.min(start.deadlineAt, (folded.started?.at ?? ports.now()) + start.limits.wallMs)
+  const stop = openStop(ports.cancel, deadlineAt, ports.now)
+  const journal = openJournal(ports.record, stop)
+  const progress = openProgress(ports.progress)
+  const taints = openTaints(folded.taints)
+  return {
+    ports,
+    limits,
+    grant: start.grant,
+    tables: { ...emptyGateTables, ...start.gate },
+    repositoryTrusted: start.trust.repository === 'trusted',
+    deadlineAt,
+    tools,
+    frames: openFrames(start.taskId),
+    folded,
+    stop,
+    journal,
+    chat: openChat(requestHead(start, folded.started?.payload.model ?? start.model.name, tools), texts.systemPrompt, texts.userPrompt),
+    sampler: openSampler({ endpoint: ports.model, limits, random: ports.random }),
+    budget: openBudget(start.limits, start.model),
+    snapshots: openSnapshots(ports.snapshot, journal, folded.snapshots.length, progress),
+    taints,
+    todos: new Map(),
+    progress,
+    async begin() {
+      if (!first) return true
+      const events = firstEvents(start, tools, first, taints.raise)
+      if (!(await journal.append(...events))) return false
+      for (const event of events) if (event.type === 'taint.raised') progress({ kind: 'taint', ...event.payload })
+      return true
+    },
+  }
+}
+
+/** What every request begins with, always in these bytes: parameters and tools first, so that only messages are added. */
+function requestHead(start: SessionStart, model: string, tools: ReadonlyMap<string, Tool>): object {
+  const { outputTokensField, outputTokensMax, temperature } = start.model
+  return {
+    model,
+    stream: true,
+    stream_options: { include_usage: true },
+    [outputTokensField]: outputTokensMax,
+    ...(temperature === null ? {} : { temperature }),
+    tools: [...tools.values()].map(tool => ({
+      type: 'function',
+      function: { name: tool.name, description: tool.description, parameters: tool.parameters },
+    })),
+  }
+}
+
+function firstEvents(
+  start: SessionStart,
+  tools: ReadonlyMap<string, Tool>,
+  first: FirstPrompts,
+  raise: (source: string, detail: string) => NewEvent | null,
+): NewEvent[] {
+  const { systemPrompt, userPrompt, promptHash } = first
+  const payload = { model: start.model.name, systemPrompt, userPrompt, tools: [...tools.keys()], promptHash }
+  const taints = first.taints.flatMap(taint => raise(taint.source, taint.detail) ?? [])
+  return [{ type: 'session.started', commandId: 'session:start', payload }, ...taints]
+}

@@ -1,0 +1,1 @@
+export { openPrompts, PromptFault, type Prompts } from './open-prompts.ts'

@@ -49,7 +49,10 @@ export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Prom
 
 async function take(decided: Decided, settings: TaskSettings, ports: IntakePorts): Promise<Taken> {
   const task = proposeTask(decided, ports.newTaskId(), ports.now(), settings)
-  const { kind, taskId } = await ports.ledger.acceptTask(task)
+  const result = await ports.ledger.acceptTask(task)
+  // Nothing is reserved yet, so nothing can be over its budget; budgets come with the receiver's issue.
+  if (result.kind === 'over-budget') throw new Error(`task ${task.taskId} is over the budget ${result.key}`)
+  const { kind, taskId } = result
   if (decided.acceptance.kind === 'accepted' && decided.acceptance.row.road === 'cancel') await cancelLane(decided.event, taskId, ports)
   await ports.queue.ring(taskId, task.priority)
   return { taskId, acceptance: decided.acceptance, known: kind === 'known' }

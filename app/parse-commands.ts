@@ -82,8 +82,8 @@ function proseMarks(tokens: readonly Token[]): Set<number> {
 }
 
 function prefixPattern({ prefix, slug }: ParseOptions): RegExp {
-  const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
-  const names = [escape(prefix), ...(slug ? [`@${escape(slug)}`] : [])]
+  const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
+  const names = [literal(prefix), ...(slug ? [`@${literal(slug)}`] : [])]
   return new RegExp(`^( {0,3})(?:${names.join('|')})(?=[\\s,;:]|$)(.*)$`, 'iu')
 }
 

@@ -31,7 +31,7 @@ export function proposeTask(decided: Decided, taskId: string, now: number, setti
         ? { type: 'task.accepted', payload: acceptedPayload(decided, acceptance.row, now, settings) }
         : { type: 'task.refused', payload: refusedPayload(decided, acceptance) },
     more: proposals.map(proposal => preparedEvent(taskId, proposal)),
-    budget: null,
+    budgets: [],
   }
 }
 

@@ -37,6 +37,7 @@ export { foldTask } from './fold-task.ts'
 export { type CellResult, type CheckEvidence, type Judgement, judgeEvidence } from './judge-evidence.ts'
 export { type EventMigrators, eventMigrators, migrateEvent, UnknownEvent } from './migrate-event.ts'
 export { type Outcome, outcomes } from './outcome.ts'
+export { findProtected, type ProtectedRules } from './protected-paths.ts'
 export {
   type AttemptState,
   type CallState,

@@ -1,5 +1,6 @@
-import type { EffectKind, NewEvent, Payload } from '../domain/index.ts'
+import type { EffectKind, EffectState, NewEvent, Payload } from '../domain/index.ts'
 import { classifyError, type Octokit, type Permissions, type RequestFault } from '../github/index.ts'
+import { crashpoint } from '../telemetry/index.ts'
 import { type EffectContext, type EffectKindRow, effectKinds, type GitPort, type Remote } from './effect-kinds.ts'
 import { type EffectProposal, effectId, type Intent, intentSchemas, preparedEvent } from './intents.ts'
 
@@ -16,18 +17,8 @@ export type EffectPorts = {
   markerKey: Uint8Array
   sleep(ms: number): Promise<void>
   readBackGapMs: number
-  crashpoint(name: string): void
 }
 
-export type EffectState = {
-  kind: EffectKind
-  key: string
-  state: 'prepared' | 'dispatched' | 'confirmed' | 'rejected' | 'unknown'
-  intent: unknown
-  remote: Record<string, unknown>
-  reason: string
-  tries: number
-}
 export type Settled =
   | { kind: 'settled'; state: 'confirmed' | 'rejected' | 'unknown'; remote: Record<string, unknown>; reason: string }
   | { kind: 'fenced' }
@@ -41,11 +32,10 @@ const laterWaitMsMax = 120_000
  */
 export async function applyEffect(task: string, proposal: EffectProposal, known: EffectState | null, ports: EffectPorts): Promise<Settled> {
   if (known && known.state !== 'prepared' && known.state !== 'dispatched')
-    return { kind: 'settled', state: known.state, remote: known.remote, reason: known.reason }
+    return { kind: 'settled', state: known.state, remote: known.remote ?? {}, reason: known.reason }
   const prepared = preparedEvent(task, proposal)
   if (!known) {
     if ((await ports.record([prepared])) === 'fenced') return { kind: 'fenced' }
-    ports.crashpoint(`effect.${proposal.kind}.afterPrepared`)
   }
   // What was recorded wins over what would be proposed now: the intent must not change under its key.
   const intent = intentSchemas[proposal.kind].parse(known ? known.intent : proposal.intent)
@@ -85,9 +75,9 @@ async function dispatch(effect: Effect, known: EffectState | null, ports: Effect
       ])) === 'fenced'
     )
       return { kind: 'fenced' }
-    ports.crashpoint(`effect.${effect.kind}.beforeSend`)
+    crashpoint(`effect.${effect.kind}.beforeSend`)
     const sent = await send(effect, context, ports)
-    ports.crashpoint(`effect.${effect.kind}.afterSend`)
+    crashpoint(`effect.${effect.kind}.afterSend`)
     if (sent.kind === 'done') return settle(effect, 'confirmed', sent.remote, '', false, ports)
     if (sent.kind === 'rejected') return settle(effect, 'rejected', sent.remote, sent.reason, false, ports)
     if (sent.kind === 'fenced') return { kind: 'fenced' }
@@ -148,6 +138,5 @@ async function settle(
 ): Promise<Settled> {
   const payload = { effectId: effect.id, state, remote, reason, foundByReadBack }
   if ((await ports.record([{ type: 'effect.settled', commandId: `${effect.id}:settled`, payload }])) === 'fenced') return { kind: 'fenced' }
-  ports.crashpoint(`effect.${effect.kind}.afterSettled`)
   return { kind: 'settled', state, remote, reason }
 }

@@ -22,7 +22,9 @@ export type {
   Workspace,
   WorkspaceUser,
 } from './git.ts'
+export { hasCommit } from './has-commit.ts'
 export { type OpenMirrorOptions, openMirror } from './mirror.ts'
+export { mixTrees } from './mix-trees.ts'
 export { type PlanTreeOptions, planTree } from './plan-tree.ts'
 export { type PushOptions, pushCommit, type RemoteRef, readRemoteRef } from './push-commit.ts'
 export { listTreeAt, readFileAt } from './read-file-at.ts'

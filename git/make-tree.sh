@@ -4,12 +4,12 @@
 # Only plumbing is used: no porcelain walks into a nested repository and runs what its configuration names.
 set -u -o pipefail
 kind=$1 base=$2
-home=/run/grokbot/tree out=/run/grokbot/tree/out
+home=/grokbot/tree out=/grokbot/tree/out
 
 unset "${!GIT_@}"
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent
 export GIT_DIR=$home/gitdir GIT_WORK_TREE=/workspace GIT_INDEX_FILE=$out/index GIT_OBJECT_DIRECTORY=$out/objects
-export GIT_ALTERNATE_OBJECT_DIRECTORIES=/run/grokbot/objects:/run/grokbot/store-objects
+export GIT_ALTERNATE_OBJECT_DIRECTORIES=/grokbot/objects:/grokbot/store-objects
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 GIT_NO_REPLACE_OBJECTS=1 GIT_NO_LAZY_FETCH=1
 cd /workspace || exit 2
 umask 022

@@ -8,7 +8,7 @@ import { removeAs } from './remove-run.ts'
 import { pathBytes } from './shown-path.ts'
 import { giveAll, makeOwn, objectMounts, writeWithTime } from './workspace.ts'
 
-const inside = '/run/grokbot/tree'
+const inside = '/grokbot/tree'
 const script = fileURLToPath(new URL('./make-tree.sh', import.meta.url))
 const treeConfig = `${workConfig}[core]
 \tattributesFile = /dev/null

@@ -10,7 +10,7 @@ import { removeAs } from './remove-run.ts'
 import { git } from './run-git.ts'
 
 /** Where sandboxes see objects; alternates name these, so they never change. */
-export const insideObjects = { mirror: '/run/grokbot/objects', extra: '/run/grokbot/store-objects' } as const
+export const insideObjects = { mirror: '/grokbot/objects', extra: '/grokbot/store-objects' } as const
 
 /** How a sandbox shows its user; the index is written for it. */
 const insideUserDefault: WorkspaceUser = { uid: 1000, gid: 1000 }

@@ -16,3 +16,4 @@ export type {
 export { LedgerAssertion } from './ledger-assertion.ts'
 export { type LedgerLimits, ledgerLimits } from './limits.ts'
 export { openSqliteLedger, type SqliteLedgerOptions } from './open-sqlite-ledger.ts'
+export { findDeadOwners, holdOwnerLock, type OwnerLock } from './owner-lock.ts'

@@ -1,0 +1,3 @@
+export { requestCancel, type Taken, takeDelivery } from './intake.ts'
+export { type IntakeLoop, startIntakeLoop } from './intake-loop.ts'
+export { createReceiver } from './receiver.ts'

@@ -1,0 +1,31 @@
+import type { Outcome } from '../domain/index.ts'
+
+/** What a script can rely on. 0 only with positive evidence. */
+export const exitCodes = { done: 0, failed: 1, usage: 2, refused: 3, limit: 4, lowerRung: 5, cancelled: 130 } as const
+
+export function exitCodeOf(outcome: Outcome): number {
+  switch (outcome) {
+    case 'succeeded':
+      return exitCodes.done
+    case 'failed':
+    case 'errored':
+    case 'superseded':
+      return exitCodes.failed
+    case 'refused':
+      return exitCodes.refused
+    case 'timed-out':
+      return exitCodes.limit
+    case 'cancelled':
+      return exitCodes.cancelled
+  }
+}
+
+/** The caller's mistake: what is wrong, and how to go on, one line each. Ends with 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  readonly hints: readonly string[]
+  constructor(message: string, hints: readonly string[] = []) {
+    super(message)
+    this.hints = hints
+  }
+}

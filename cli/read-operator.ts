@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { defaultLimits, type Environment, OperatorConfig, parseConfig } from '../config-schema/index.ts'
+import type { WorkerSettings } from '../worker/index.ts'
+import { UsageError } from './exit.ts'
+
+/** The operator's settings as the file has them now. A broken file is an error that names line and column. */
+export function readOperator(environment: Environment, dataDir: string): WorkerSettings {
+  const file = environment.GROKBOT_CONFIG ?? path.join(dataDir, 'operator.yml')
+  const text = readIfThere(file)
+  if (text === null) {
+    if (environment.GROKBOT_CONFIG) throw new UsageError(`GROKBOT_CONFIG names ${file}, which is not there`)
+    return { limits: defaultLimits(), operator: { version: 1 }, prefix: '/grok' }
+  }
+  const parsed = parseConfig(OperatorConfig, text)
+  if (parsed.kind === 'invalid') {
+    throw new UsageError(
+      `${file} is not usable`,
+      parsed.problems.map(({ line, column, path: key, message }) => `${file}:${line}:${column}: ${key} ${message}`),
+    )
+  }
+  return { limits: { ...defaultLimits(), ...parsed.value.limits }, operator: parsed.value, prefix: '/grok' }
+}
+
+function readIfThere(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}

@@ -1,0 +1,125 @@
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ulid } from 'ulid'
+import { createReceiver, startIntakeLoop } from '../app/index.ts'
+import type { Environment, ModelEndpoint } from '../config-schema/index.ts'
+import { createGitHubApp, type GitHubApp } from '../github/index.ts'
+import { holdOwnerLock, type Ledger, openSqliteLedger } from '../ledger/index.ts'
+import { createInProcessQueue, type Queue } from '../queue/index.ts'
+import { type Logger, registerSecret } from '../telemetry/index.ts'
+import { startClaimLoop, type TaskProgress, type WorkerPorts } from '../worker/index.ts'
+import { readOrMakeKey } from './keys.ts'
+import { readOperator } from './read-operator.ts'
+import { sandboxUser } from './sandbox-user.ts'
+
+export type ServeOptions = {
+  dataDir: string
+  host: string
+  port: number
+  github: { apiUrl: string; appId: string; privateKey: string; webhookSecret: string }
+  /** Lower-case; null = every owner (not in production). */
+  allowedOwners: readonly string[] | null
+  model: ModelEndpoint
+  environment: Environment
+  logger: Logger
+  progress(taskId: string, update: TaskProgress): void
+}
+
+export type Serving = { url: string; close(): Promise<void> }
+
+const webhookPaths = ['/api/github/webhooks', '/webhook']
+
+/** What both halves share in this process. */
+type Parts = { ledger: Ledger; queue: Queue; github: GitHubApp; markerKey: Uint8Array; owner: string }
+
+/** Both halves in one process: the receiver, the intake of stored deliveries with its outbox, and one claim loop. */
+export async function startServe(options: ServeOptions): Promise<Serving> {
+  const { dataDir, environment } = options
+  mkdirSync(dataDir, { recursive: true, mode: 0o711 })
+  registerSecret(options.github.webhookSecret)
+  registerSecret(options.model.apiKey)
+  const { limits } = readOperator(environment, dataDir)
+  const owner = `serve-${ulid()}`
+  const parts: Parts = {
+    ledger: openSqliteLedger({ dataDir, durability: 'durable', clock: Date.now }),
+    queue: createInProcessQueue(),
+    github: createGitHubApp({ ...options.github, timeoutMs: limits.githubTimeoutMs }),
+    markerKey: readOrMakeKey(dataDir, 'marker.key'),
+    owner,
+  }
+  const lock = holdOwnerLock(dataDir, owner)
+  const intake = openIntake(options, parts)
+  const claims = startClaimLoop(parts.queue, workerPorts(options, parts))
+  const server = await openReceiver(options, limits.deliveryBytesMax, parts.ledger, () => intake.wake())
+  return {
+    url: `http://${options.host}:${(server.address() as AddressInfo).port}${webhookPaths[0]}`,
+    async close() {
+      server.closeIdleConnections()
+      await new Promise(done => server.close(done))
+      await intake.stop()
+      await claims.drain()
+      await parts.queue.close()
+      await parts.ledger.close()
+      lock.release()
+    },
+  }
+}
+
+async function openReceiver(options: ServeOptions, deliveryBytesMax: number, ledger: Ledger, onDelivery: () => void): Promise<Server> {
+  const server = createReceiver(
+    { secret: options.github.webhookSecret, deliveryBytesMax, paths: webhookPaths },
+    { recordDelivery: delivery => ledger.recordDelivery(delivery), onDelivery, ready: () => true, now: Date.now, logger: options.logger },
+  )
+  server.listen(options.port, options.host)
+  await once(server, 'listening')
+  return server
+}
+
+function openIntake(options: ServeOptions, { ledger, queue, github, markerKey }: Parts) {
+  const settings = () => readOperator(options.environment, options.dataDir)
+  return startIntakeLoop({
+    intake: {
+      github,
+      ledger,
+      queue,
+      now: Date.now,
+      allowedOwners: options.allowedOwners,
+      allowedBots: [],
+      readSwitch: async () => ((await ledger.switch('runs'))?.value === 'pulled' ? 'pulled' : 'on'),
+      newTaskId: () => `t_${ulid()}`,
+      settings: async () => {
+        const { limits, prefix } = settings()
+        const { turnsMax, tokensMax, taskWallMs: wallMs, costMicroUsdMax, commandsPerCommentMax, commandTextBytesMax } = limits
+        const task = { turnsMax, wallMs, tokensMax, costMicroUsdMax: costMicroUsdMax || null }
+        return { prefix, wallMs, limits: task, commandsPerCommentMax, commandTextBytesMax }
+      },
+    },
+    outbox: { ledger, github, markerKey, now: Date.now, sleep: ms => sleep(ms), readBackGapMs: settings().limits.readBackGapMs },
+    drainMs: async () => settings().limits.deliveryDrainMs,
+    logger: options.logger,
+  })
+}
+
+function workerPorts(options: ServeOptions, { ledger, github, markerKey, owner }: Parts): WorkerPorts {
+  const settings = () => readOperator(options.environment, options.dataDir)
+  return {
+    ledger,
+    github,
+    markerKey,
+    owner,
+    dataDir: options.dataDir,
+    model: options.model,
+    logger: options.logger,
+    progress: options.progress,
+    user: sandboxUser(settings(), 0),
+    sessionPlace: 'thread',
+    crashpoint: options.environment.GROKBOT_CRASHPOINT ?? null,
+    signer: null,
+    settings: async () => settings(),
+    now: Date.now,
+    sleep: ms => sleep(ms),
+  }
+}

@@ -1,0 +1,10 @@
+import type { Command } from 'commander'
+import type { Environment } from '../config-schema/index.ts'
+
+export type SubCommand = { define(command: Command, environment: Environment): void }
+
+/** The table the help, the documentation and the dispatch are made from. */
+export const subCommands: readonly { name: string; description: string; load(): Promise<SubCommand> }[] = [
+  { name: 'serve', description: 'receive webhooks and work on them, all in one process', load: () => import('./serve.ts') },
+  { name: 'demo', description: 'show the whole road on a fake GitHub, from a comment to a pull request', load: () => import('./demo.ts') },
+]

@@ -1,0 +1,132 @@
+import { handOver } from '../agent/index.ts'
+import { type Claim, findDeadOwners } from '../ledger/index.ts'
+import type { Queue } from '../queue/index.ts'
+import { crashpoint } from '../telemetry/index.ts'
+import { executeTask } from './execute-task.ts'
+import type { WorkerPorts } from './ports.ts'
+import { OwnershipLost } from './task-log.ts'
+
+export type ClaimLoop = {
+  /** Stops claiming, hands running tasks back and resolves when their sessions are gone. */
+  drain(): Promise<void>
+}
+
+type Running = { claim: Claim; cancel: AbortController; done: Promise<void>; seenSeq: number }
+
+/**
+ * One worker: claims what the ledger gives, up to its slots, whenever the bell rings and at every sweep. Renews leases,
+ * carries cancels and the kill switch to running tasks, and takes over from owners whose kernel lock is gone.
+ */
+export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
+  const running = new Map<string, Running>()
+  let draining = false
+  let looking: Promise<void> | null = null
+  let lookAgain = false
+
+  function look() {
+    if (looking) lookAgain = true
+    looking ??= claimAll().finally(() => {
+      looking = null
+      if (lookAgain && !draining) {
+        lookAgain = false
+        look()
+      }
+    })
+  }
+  async function claimAll() {
+    const { limits } = await ports.settings()
+    while (!draining && running.size < limits.workerSlots) {
+      const now = ports.now()
+      const deadOwners = findDeadOwners(ports.dataDir, await ports.ledger.runningOwners())
+      const claim = await ports.ledger.claimNext({
+        owner: ports.owner,
+        now,
+        leaseUntil: now + limits.leaseMs,
+        recoveriesMax: limits.recoveriesMax,
+        deadOwners,
+      })
+      if (claim === null) return
+      crashpoint('claim.after')
+      start(claim)
+    }
+  }
+  function start(claim: Claim) {
+    const cancel = new AbortController()
+    const done = executeTask(claim, cancel.signal, ports)
+      .then(
+        () => undefined,
+        error =>
+          error instanceof OwnershipLost
+            ? ports.logger.warn({ error, task: claim.taskId }, 'task lost to a newer attempt')
+            : ports.logger.error({ error, task: claim.taskId }, 'task left to the sweep'),
+      )
+      .finally(() => {
+        running.delete(claim.taskId)
+        if (!draining) look()
+      })
+    running.set(claim.taskId, { claim, cancel, done, seenSeq: 0 })
+  }
+
+  const stopListening = queue.listen(look)
+  const stopSweep = every(
+    ports,
+    limits => Math.min(limits.sweepMs, limits.livenessMs),
+    async () => look(),
+  )
+  const stopRenewing = every(
+    ports,
+    limits => limits.leaseMs / 5,
+    async () => {
+      const { limits } = await ports.settings()
+      for (const task of running.values()) await watch(task, limits.leaseMs, ports)
+    },
+  )
+  look()
+  return {
+    async drain() {
+      draining = true
+      stopListening()
+      stopSweep()
+      stopRenewing()
+      for (const { cancel } of running.values()) cancel.abort(handOver)
+      await Promise.all([...running.values()].map(({ done }) => done))
+    },
+  }
+}
+
+async function watch(task: Running, leaseMs: number, ports: WorkerPorts): Promise<void> {
+  const { claim, cancel } = task
+  if (!(await ports.ledger.renewLease(claim, ports.now() + leaseMs)))
+    return cancel.abort(new OwnershipLost(`task ${claim.taskId} has a newer attempt`))
+  const events = await ports.ledger.readEvents(claim.taskId, task.seenSeq)
+  task.seenSeq = events.at(-1)?.seq ?? task.seenSeq
+  if (events.some(event => event.type === 'cancel.requested')) cancel.abort(new Error('cancel was asked for'))
+}
+
+/** Runs `work` again and again, never twice at once; a failure is logged and tried again at the next turn. */
+function every(
+  ports: WorkerPorts,
+  gapOf: (limits: Awaited<ReturnType<WorkerPorts['settings']>>['limits']) => number,
+  work: () => Promise<void>,
+): () => void {
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  const turn = async () => {
+    try {
+      await work()
+    } catch (error) {
+      ports.logger.error({ error }, 'periodic work failed')
+    }
+    await arm()
+  }
+  const arm = async () => {
+    if (stopped) return
+    const { limits } = await ports.settings()
+    if (!stopped) timer = setTimeout(turn, Math.max(10, gapOf(limits)))
+  }
+  void arm()
+  return () => {
+    stopped = true
+    clearTimeout(timer)
+  }
+}

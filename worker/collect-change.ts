@@ -1,0 +1,69 @@
+import picomatch from 'picomatch'
+import { type ChangedFile, decidesChecks, findProtected, type Payload, startsChecks } from '../domain/index.ts'
+import { type AdoptedTree, diffTrees, mixTrees } from '../git/index.ts'
+import { makeTree, type TreePlace } from './make-tree.ts'
+import type { Base, Task } from './task.ts'
+
+export type Change = Payload<'change.collected'>
+
+/**
+ * What belongs to the change, as a tree: tracked modifications, files the file tools wrote, untracked ones the config
+ * includes. Protected paths are put back to the base's version, and everything that is not in it is named.
+ */
+export async function collectChange(task: Task, base: Base, place: TreePlace): Promise<Change> {
+  const known = task.log.state().change
+  if (known) return known
+  const written = writtenPaths(task)
+  const adopted = await makeChangeTree(base, place, written)
+  const change = adopted.kind === 'refused' ? refusedChange(place, adopted) : await describeChange(base, place, adopted, written)
+  await task.log.record({ type: 'change.collected', commandId: `${task.id}:change`, payload: change })
+  return change
+}
+
+/** Paths the model wrote with file tools: they belong to the change even when they are new. */
+function writtenPaths(task: Task): string[] {
+  const calls = (task.log.state().session?.turns ?? []).flatMap(turn => turn.calls)
+  return [...new Set(calls.flatMap(call => call.settled?.edits.map(edit => edit.path) ?? []))]
+}
+
+async function makeChangeTree(base: Base, place: TreePlace, written: readonly string[]): Promise<AdoptedTree> {
+  const first = await makeTree(place, { kind: 'change', include: written })
+  if (first.kind === 'refused' || !base.config.include) return first
+  const isIncluded = picomatch([...base.config.include], { dot: true })
+  const included = first.untracked.filter(file => isIncluded(file))
+  return included.length === 0 ? first : await makeTree(place, { kind: 'change', include: [...written, ...included] })
+}
+
+function refusedChange({ workspace }: TreePlace, { path, reason }: { path: string; reason: string }): Change {
+  return { tree: workspace.baseTree, files: [], leftOut: [], refused: [{ path, reason }] }
+}
+
+async function describeChange(
+  base: Base,
+  { workspace }: TreePlace,
+  adopted: AdoptedTree & { kind: 'adopted' },
+  written: readonly string[],
+): Promise<Change> {
+  const { store } = base
+  const all = (await diffTrees(store, workspace.baseTree, adopted.tree)).files
+  const refused = findProtected(all, { extra: base.config.protected ?? [] })
+  const back = refused.flatMap(({ path, from }) => (from ? [path, from] : [path]))
+  const tree = await mixTrees(store, { into: adopted.tree, from: workspace.baseTree, paths: back })
+  const files = back.length === 0 ? all : (await diffTrees(store, workspace.baseTree, tree)).files
+  const taken = new Set([...files.map(file => file.path), ...written])
+  const leftOut = [
+    ...adopted.untracked.filter(path => !taken.has(path)).map(path => ({ path, reason: 'new file made by a command' })),
+    ...adopted.gitlinksLeftOut.map(path => ({ path, reason: 'nested repository' })),
+    ...adopted.specialsLeftOut.map(path => ({ path, reason: 'not a file git can hold' })),
+  ]
+  return { tree, files: files.map(withNotes), leftOut, refused: refused.map(({ path, reason }) => ({ path, reason })) }
+}
+
+function withNotes(file: ChangedFile): ChangedFile {
+  const notes = [
+    ...(startsChecks(file.path) ? ['starts the checks'] : decidesChecks(file.path) ? ['test file'] : []),
+    ...(file.mode === '100755' ? ['executable'] : []),
+    ...(file.mode === '120000' ? ['symbolic link'] : []),
+  ]
+  return { ...file, notes: [...file.notes, ...notes] }
+}

@@ -1,0 +1,46 @@
+import type { Outcome, TaskState } from '../domain/index.ts'
+import type { Delivered } from './deliver.ts'
+
+export type TaskEnd = { outcome: Outcome; reason: string; summary: string }
+
+/** The one recorded outcome of a task whose road was walked to its end. Pure; success needs positive evidence. */
+export function decideEnd(state: TaskState, delivered: Delivered | null): TaskEnd {
+  const ended = state.session?.ended ?? null
+  const summary = ended?.text ?? ''
+  if (state.cancel) return { outcome: 'cancelled', reason: `cancelled by ${state.cancel.by}`, summary }
+  if (!ended) return { outcome: 'errored', reason: 'the session has no end', summary }
+  switch (ended.reason) {
+    case 'cancelled':
+      return { outcome: 'cancelled', reason: 'the session was stopped', summary }
+    case 'deadline':
+      return { outcome: 'timed-out', reason: 'the time was up', summary }
+    case 'model-error':
+      return { outcome: 'errored', reason: `the model gave no answer: ${ended.text}`, summary }
+    case 'refused':
+      return { outcome: 'refused', reason: ended.text, summary }
+  }
+  if (state.verdict?.verdict === 'no-change') return { outcome: 'failed', reason: noChangeReason(state), summary }
+  if (delivered === null) return { outcome: 'errored', reason: 'nothing was delivered', summary }
+  if (delivered.kind === 'unknown')
+    return { outcome: 'errored', reason: `it is not known whether the delivery arrived: ${delivered.reason}`, summary }
+  const proven = state.verdict?.verdict === 'proven'
+  const stopped = ended.reason === 'answer' ? [] : [`the session ended by its ${ended.reason} limit`]
+  if (delivered.kind === 'patch' && delivered.reason !== '')
+    return { outcome: 'failed', reason: `it could not be delivered: ${delivered.reason}`, summary }
+  if (proven) return { outcome: 'succeeded', reason: stopped.join('; ') || 'the checks pass', summary }
+  // Delivered or not, a change that nothing proves is no success.
+  const how = delivered.kind === 'pull-request' ? 'delivered as a draft, since no check proves it' : 'no check proves the change'
+  return { outcome: 'failed', reason: [how, ...stopped, ...(state.verdict?.reasons ?? [])].join('; '), summary }
+}
+
+/** True when the session ended in a way after which nothing more is run or delivered; its work so far is kept as a patch. */
+export function isStopped(state: TaskState): boolean {
+  const reason = state.session?.ended?.reason
+  return state.cancel !== null || reason === undefined || ['cancelled', 'deadline', 'model-error', 'refused'].includes(reason)
+}
+
+function noChangeReason({ verdict }: TaskState): string {
+  return verdict && verdict.reasons.length > 0
+    ? `nothing was left of the change: ${verdict.reasons.join('; ')}`
+    : 'the session changed no file'
+}

@@ -1,0 +1,59 @@
+import { applyEffect, type EffectProposal, effectId, type Settled } from '../effects/index.ts'
+import { effectPortsOf } from './effect-ports.ts'
+import type { Commit } from './make-commit.ts'
+import { renderPullRequest, renderTitle } from './render-pull-request.ts'
+import type { Base, Task } from './task.ts'
+import { OwnershipLost } from './task-log.ts'
+
+export type Delivered =
+  | { kind: 'pull-request'; number: number; url: string; draft: boolean; branch: string; sha: string }
+  | { kind: 'patch'; reason: string }
+  | { kind: 'unknown'; reason: string }
+
+/** The delivery ladder's first rung: a new branch, then a pull request from it. A refused rung leaves the patch, and says why. */
+export async function deliver(task: Task, base: Base, commit: Commit): Promise<Delivered> {
+  const { accepted } = task
+  if (accepted.delivery === 'patch' || accepted.installationId === null) return { kind: 'patch', reason: '' }
+  const place = {
+    owner: accepted.repository.owner,
+    repo: accepted.repository.name,
+    repositoryId: accepted.repository.id,
+    installationId: accepted.installationId,
+  }
+  const push = await apply(task, base, {
+    kind: 'push',
+    ordinal: 1,
+    intent: { ...place, url: accepted.repository.url, branch: commit.branch, sha: commit.sha, expect: null },
+  })
+  if (push.state !== 'confirmed') return fallen(push)
+  const state = task.log.state()
+  const draft = state.verdict?.verdict !== 'proven'
+  const title = renderTitle(state.session?.ended?.text ?? '', accepted.subject)
+  const body = renderPullRequest(state, task.settings.prefix, task.settings.limits.bodyCharactersMax)
+  const pull = await apply(task, base, {
+    kind: 'pull-request',
+    ordinal: 1,
+    intent: { ...place, head: commit.branch, base: accepted.base.ref, title, body, draft },
+  })
+  if (pull.state !== 'confirmed') return fallen(pull)
+  return {
+    kind: 'pull-request',
+    number: Number(pull.remote['number']),
+    url: String(pull.remote['url']),
+    draft,
+    branch: commit.branch,
+    sha: commit.sha,
+  }
+}
+
+export async function apply(task: Task, base: Base | null, proposal: EffectProposal): Promise<Settled & { kind: 'settled' }> {
+  if (!task.accepted.grant.effects.includes(proposal.kind)) throw new Error(`the task's grant has no effect ${proposal.kind}`)
+  const known = task.log.state().effects[effectId(task.id, proposal)] ?? null
+  const settled = await applyEffect(task.id, proposal, known, effectPortsOf(task, base))
+  if (settled.kind === 'fenced') throw new OwnershipLost(`task ${task.id}: ownership was lost before the ${proposal.kind}`)
+  return settled
+}
+
+function fallen({ state, reason }: { state: string; reason: string }): Delivered {
+  return state === 'rejected' ? { kind: 'patch', reason } : { kind: 'unknown', reason }
+}

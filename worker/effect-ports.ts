@@ -1,0 +1,48 @@
+import type { EffectPorts, GitPort } from '../effects/index.ts'
+import { pushCommit, readRemoteRef } from '../git/index.ts'
+import type { Base, Task } from './task.ts'
+import { OwnershipLost } from './task-log.ts'
+
+/** What the effects of one attempt are applied with: a fresh narrow token each, and the task's own store for pushes. */
+export function effectPortsOf(task: Task, base: Base | null): EffectPorts {
+  const { github, ledger, markerKey, now, sleep } = task.ports
+  if (github === null) throw new Error('effects need a GitHub App')
+  return {
+    record: events => task.log.record(...events).then(() => 'recorded' as const, fencedOrThrow),
+    holds: () => ledger.holdsTask({ taskId: task.id, attempt: task.attempt }, now()),
+    mint: async request => (await github.mint(request)).token,
+    api: token => github.api(token),
+    botLogin: async () => (await github.identity()).botLogin,
+    git: base ? gitPortOf(base) : noGit,
+    markerKey,
+    sleep,
+    readBackGapMs: task.settings.limits.readBackGapMs,
+  }
+}
+
+function gitPortOf(base: Base): GitPort {
+  return {
+    async push({ url, sha, branch, expect }, token) {
+      const result = await pushCommit({ store: base.store, url, credential: async () => token, sha, ref: `refs/heads/${branch}`, expect })
+      if (result.kind === 'unknown') throw new Error(`the push may or may not have arrived: ${result.message}`)
+      return result.kind === 'pushed'
+        ? { kind: 'pushed' }
+        : { kind: 'rejected', reason: `${result.reason}: ${result.message}`, remoteSha: result.remoteSha }
+    },
+    async readRef({ url, branch }, token) {
+      const result = await readRemoteRef({ url, credential: async () => token, ref: `refs/heads/${branch}` })
+      if (result.kind !== 'read') throw new Error(`the branch could not be read back: ${result.message}`)
+      return result.sha
+    },
+  }
+}
+
+const noGit: GitPort = {
+  push: async () => ({ kind: 'rejected', reason: 'this task has no repository', remoteSha: null }),
+  readRef: async () => null,
+}
+
+function fencedOrThrow(error: unknown): 'fenced' {
+  if (error instanceof OwnershipLost) return 'fenced'
+  throw error
+}

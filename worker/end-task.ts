@@ -1,0 +1,41 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { TaskState } from '../domain/index.ts'
+import { diffTrees } from '../git/index.ts'
+import type { TaskEnd } from './decide-end.ts'
+import type { Base, Task } from './task.ts'
+import { OwnershipLost } from './task-log.ts'
+import { writeBundle } from './write-bundle.ts'
+
+/** Keeps the patch, records the outcome, writes the bundle. Safe to repeat: an outcome is recorded once. */
+export async function endTask(task: Task, base: Base, end: TaskEnd): Promise<TaskState> {
+  await keepPatch(task, base)
+  return await recordEnd(task, end)
+}
+
+/** Whatever broke: the task ends as `errored`, with its cause, unless it is not ours any more. */
+export async function endBroken(task: Task, error: unknown): Promise<TaskState> {
+  if (error instanceof OwnershipLost) throw error
+  const message = error instanceof Error ? error.message : String(error)
+  task.ports.logger.error({ error, task: task.id }, 'task broke')
+  return await recordEnd(task, { outcome: 'errored', reason: message, summary: '' })
+}
+
+async function recordEnd(task: Task, { outcome, reason, summary }: TaskEnd): Promise<TaskState> {
+  if (task.log.state().outcome === null)
+    await task.log.record({ type: 'task.ended', commandId: `${task.id}:ended`, payload: { outcome, reason, summary } })
+  await writeBundle(task)
+  task.ports.progress(task.id, { kind: 'ended', outcome, reason })
+  return task.log.state()
+}
+
+export function patchPath(taskDir: string): string {
+  return path.join(taskDir, 'change.patch')
+}
+
+async function keepPatch(task: Task, base: Base): Promise<void> {
+  const { change, workspace } = task.log.state()
+  if (!change || !workspace || change.files.length === 0) return
+  const { patch } = await diffTrees(base.store, workspace.baseTree, change.tree)
+  if (patch) await writeFile(patchPath(task.taskDir), patch)
+}

@@ -1,0 +1,40 @@
+import type { TaskState } from '../domain/index.ts'
+import type { Claim } from '../ledger/index.ts'
+import { collectChange } from './collect-change.ts'
+import { decideEnd, isStopped } from './decide-end.ts'
+import { deliver } from './deliver.ts'
+import { endBroken, endTask } from './end-task.ts'
+import { judgeChange } from './judge-change.ts'
+import { makeCommit } from './make-commit.ts'
+import { closeTask, openTask } from './open-task.ts'
+import { openTaskWorkspace } from './open-task-workspace.ts'
+import type { WorkerPorts } from './ports.ts'
+import { prepareBase } from './prepare-base.ts'
+import { runChecks } from './run-checks.ts'
+import { runTaskSession } from './run-task-session.ts'
+
+/**
+ * The second half of the road, from a claim to one recorded outcome. Every step first looks at what the ledger already
+ * says and does only what is missing, so an attempt that follows a dead one walks the same road. Throws `OwnershipLost`
+ * when a newer attempt took over; whatever else breaks ends the task as `errored` with all evidence kept.
+ */
+export async function executeTask(claim: Claim, cancel: AbortSignal, ports: WorkerPorts): Promise<TaskState> {
+  const task = await openTask(claim, cancel, ports)
+  try {
+    const base = await prepareBase(task)
+    const place = await openTaskWorkspace(task, base)
+    await runTaskSession(task, base, place)
+    const change = await collectChange(task, base, place)
+    if (isStopped(task.log.state())) return await endTask(task, base, decideEnd(task.log.state(), null))
+    await runChecks(task, base, change, place)
+    const verdict = await judgeChange(task, base, change)
+    if (verdict.verdict === 'no-change') return await endTask(task, base, decideEnd(task.log.state(), null))
+    const commit = await makeCommit(task, base, change)
+    const delivered = await deliver(task, base, commit)
+    return await endTask(task, base, decideEnd(task.log.state(), delivered))
+  } catch (error) {
+    return await endBroken(task, error)
+  } finally {
+    await closeTask(task)
+  }
+}

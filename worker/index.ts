@@ -1,0 +1,6 @@
+export { type ClaimLoop, startClaimLoop } from './claim-loop.ts'
+export { patchPath } from './end-task.ts'
+export { executeTask } from './execute-task.ts'
+export { evidenceOf } from './judge-change.ts'
+export type { Signer, TaskProgress, WorkerPorts, WorkerSettings } from './ports.ts'
+export { bundlePath } from './write-bundle.ts'

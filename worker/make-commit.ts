@@ -1,0 +1,53 @@
+import type { Payload } from '../domain/index.ts'
+import { makeInert } from '../effects/index.ts'
+import { commitTree } from '../git/index.ts'
+import { crashpoint } from '../telemetry/index.ts'
+import type { Change } from './collect-change.ts'
+import { renderTitle } from './render-pull-request.ts'
+import type { Base, Task } from './task.ts'
+
+export type Commit = Payload<'commit.made'>
+
+/** The change as one commit on the task's base, with the same sha on every attempt: all that goes into it is recorded. */
+export async function makeCommit(task: Task, base: Base, change: Change): Promise<Commit> {
+  const known = task.log.state().commit
+  const { accepted } = task
+  const message = known?.message ?? renderMessage(task)
+  const name = await authorName(task)
+  const author = { name, email: `${name}@users.noreply.github.com` }
+  const sha = await commitTree({ store: base.store, tree: change.tree, parents: [base.sha], message, author, at: acceptedAt(task) })
+  crashpoint('commit.made')
+  if (known) return known
+  const commit = {
+    sha,
+    tree: change.tree,
+    parent: base.sha,
+    branch: branchName(accepted.command.verb, accepted.subject?.number ?? null, task.id),
+    message,
+  }
+  await task.log.record({ type: 'commit.made', commandId: `${task.id}:commit`, payload: commit })
+  return commit
+}
+
+function acceptedAt(task: Task): number {
+  return task.log.state().accepted?.at ?? 0
+}
+
+async function authorName({ ports }: Task): Promise<string> {
+  return ports.github ? (await ports.github.identity()).botLogin : 'grokbot'
+}
+
+/** The same task always has the same branch: that is how a lost push is found again. */
+function branchName(verb: string, number: number | null, taskId: string): string {
+  const suffix = taskId.slice(-6).toLowerCase()
+  return number === null ? `grok/${verb}-${suffix}` : `grok/${verb}-${number}-${suffix}`
+}
+
+function renderMessage(task: Task): string {
+  const { session } = task.log.state()
+  const title = renderTitle(session?.ended?.text ?? '', task.accepted.subject)
+  const body = makeInert(session?.ended?.text ?? '')
+    .trim()
+    .slice(0, 4_000)
+  return `${title}\n\n${body}\n\nGrokbot-Task: ${task.id}\n`
+}

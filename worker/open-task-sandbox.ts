@@ -1,0 +1,43 @@
+import { mkdir } from 'node:fs/promises'
+import { type Mount, type Network, openSandbox, type Sandbox, type SandboxOptions, sandboxLimitDefaults } from '../sandbox/index.ts'
+
+/** The plain data every sandbox of a task is opened with; crosses the thread boundary. */
+export type SandboxPlace = Pick<SandboxOptions, 'user' | 'masked' | 'policy'> & {
+  /** Read-only toolchain folders of the operator, seen at the same path inside. */
+  roots: readonly string[]
+  wallMs: number
+}
+
+export type TaskSandboxOptions = {
+  profile: string
+  network: Network
+  runDir: string
+  workspace: { source: string; mode: 'ro' | 'rw' }
+  mounts: readonly Mount[]
+  files: boolean
+  poolSize: number
+}
+
+export async function openTaskSandbox(place: SandboxPlace, options: TaskSandboxOptions): Promise<Sandbox> {
+  const { roots, wallMs, ...shared } = place
+  // Passable for the session's user, not listable.
+  await mkdir(options.runDir, { recursive: true, mode: 0o711 })
+  return await openSandbox({
+    ...shared,
+    ...options,
+    mounts: [...options.mounts, ...roots.map(root => ({ source: root, target: root, mode: 'ro' as const }))],
+    limits: { ...sandboxLimitDefaults, wallMs },
+  })
+}
+
+/** A sandbox in which the repository's own commands run: its work tree, its throwaway gitdir, the objects read-only. */
+export function workOptions(workspace: { path: string; agentMounts: readonly Mount[] }, runDir: string) {
+  return {
+    network: { kind: 'none' } as Network,
+    runDir,
+    workspace: { source: workspace.path, mode: 'rw' as const },
+    mounts: workspace.agentMounts,
+    files: false,
+    poolSize: 0,
+  }
+}

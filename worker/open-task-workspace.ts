@@ -1,0 +1,82 @@
+import path from 'node:path'
+import { openWorkspace } from '../git/index.ts'
+import { crashpoint } from '../telemetry/index.ts'
+import { makeTree, type TreePlace } from './make-tree.ts'
+import type { SandboxPlace } from './open-task-sandbox.ts'
+import { probeSandbox } from './probe-sandbox.ts'
+import { runSetup } from './run-setup.ts'
+import type { Base, Task, TaskWorkspace } from './task.ts'
+
+/** Checks the base out, runs its setup, and records both; the tree after setup is what "changed" is measured against. */
+export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPlace> {
+  const { ports, settings } = task
+  ports.progress(task.id, { kind: 'step', step: 'workspace', detail: base.sha.slice(0, 12) })
+  // The mirror's own group is what lets this session, and no other, read its objects.
+  const user = base.mirror.gid === null ? ports.user : { uid: ports.user.uid, gid: base.mirror.gid }
+  const sandbox = sandboxPlaceOf(task, user)
+  const workspace = await openWorkspace({ mirror: base.mirror, store: base.store, sha: base.sha, runDir: task.runDir, user })
+  crashpoint('workspace.opened')
+  const rules = {
+    fileBytesMax: settings.limits.treeFileBytesMax,
+    packBytesMax: settings.limits.treePackBytesMax,
+    filesMax: settings.limits.treeFilesMax,
+  }
+  const place: TaskPlace = {
+    sandbox,
+    store: base.store,
+    workspace,
+    workDir: path.join(task.runDir, 'trees'),
+    rules,
+    sessionDir: path.join(task.runDir, 'session'),
+  }
+  const { baseSha, baseTree, files } = workspace
+  if (!task.log.state().workspace) {
+    const report = await probeSandbox(sandbox, workspace, task)
+    await task.log.record({
+      type: 'workspace.opened',
+      commandId: `${task.id}:workspace`,
+      payload: { baseSha, baseTree, files, sandbox: report },
+    })
+  }
+  await setUp(task, base, place)
+  return place
+}
+
+export type TaskPlace = Omit<TreePlace, 'workspace'> & { workspace: TaskWorkspace; sessionDir: string }
+
+/** What of it may cross into a session's thread: data only. */
+export function treePlaceOf({ sandbox, store, workspace: { remove: _, ...workspace }, workDir, rules }: TaskPlace): TreePlace {
+  return { sandbox, store, workspace, workDir, rules }
+}
+
+async function setUp(task: Task, base: Base, place: TaskPlace): Promise<void> {
+  task.ports.progress(task.id, { kind: 'step', step: 'setup', detail: base.setup.commands.join('; ') || 'nothing to set up' })
+  const setup = await runSetup(place.sandbox, base, place.workspace, place.sessionDir, task.settings.limits.setupWallMs)
+  crashpoint('setup.done')
+  if (task.log.state().setup) return
+  const baseline = base.setup.commands.length === 0 ? place.workspace.baseTree : await baselineOf(place)
+  const { exitCode, output, durationMs, hosts } = setup
+  await task.log.record({
+    type: 'setup.settled',
+    commandId: `${task.id}:setup`,
+    payload: { commands: [...base.setup.commands], source: base.setup.source, exitCode, output, durationMs, baselineTree: baseline, hosts },
+  })
+}
+
+async function baselineOf(place: TaskPlace): Promise<string> {
+  const adopted = await makeTree(place, { kind: 'all' })
+  if (adopted.kind === 'refused') throw new Error(`after setup the work tree can not be recorded: ${adopted.path} ${adopted.reason}`)
+  return adopted.tree
+}
+
+/** What no sandbox of ours may see, whatever its profile: our own data above all. */
+export function sandboxPlaceOf({ ports, settings }: Task, user: SandboxPlace['user']): SandboxPlace {
+  const { sandbox } = settings.operator
+  return {
+    user,
+    policy: sandbox?.policy ?? 'required',
+    masked: [ports.dataDir, ...(sandbox?.masked ?? [])],
+    roots: sandbox?.roots ?? [],
+    wallMs: settings.limits.commandWallMsMax,
+  }
+}

@@ -1,0 +1,43 @@
+import { mkdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import type { Claim } from '../ledger/index.ts'
+import type { WorkerPorts } from './ports.ts'
+import type { Task } from './task.ts'
+import { openTaskLog } from './task-log.ts'
+
+/** Opens one attempt: its log, its limits, its folders. Folders of earlier attempts of the task are leftovers and go first. */
+export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerPorts): Promise<Task> {
+  const log = await openTaskLog(ports.ledger, { taskId: claim.taskId, attempt: claim.attempt, actor: ports.owner, now: ports.now })
+  const { accepted, attempts } = log.state()
+  if (accepted === null) throw new Error(`task ${claim.taskId} was claimed but never accepted`)
+  if (attempts.at(-1)?.attempt !== claim.attempt) {
+    await log.record({
+      type: 'attempt.started',
+      commandId: `${claim.taskId}:attempt-${claim.attempt}`,
+      payload: { owner: ports.owner, recovers: claim.recovers },
+    })
+  }
+  const runsDir = path.join(ports.dataDir, 'runs', claim.taskId)
+  await rm(runsDir, { recursive: true, force: true })
+  const runDir = path.join(runsDir, String(claim.attempt))
+  const taskDir = path.join(ports.dataDir, 'tasks', claim.taskId)
+  // Passable, not listable: a sandbox's user must reach its own folder below and nothing beside it.
+  await mkdir(runDir, { recursive: true, mode: 0o711 })
+  await mkdir(taskDir, { recursive: true, mode: 0o700 })
+  return {
+    id: claim.taskId,
+    attempt: claim.attempt,
+    accepted,
+    log,
+    ports,
+    settings: await ports.settings(),
+    limits: accepted.limits,
+    runDir,
+    taskDir,
+    cancel,
+  }
+}
+
+export async function closeTask(task: Task): Promise<void> {
+  await rm(path.dirname(task.runDir), { recursive: true, force: true })
+}

@@ -1,0 +1,41 @@
+import type { ProgressUpdate } from '../agent/index.ts'
+import type { LimitValues, ModelEndpoint, OperatorConfig } from '../config-schema/index.ts'
+import type { GitHubApp } from '../github/index.ts'
+import type { Ledger } from '../ledger/index.ts'
+import type { SandboxUser } from '../sandbox/index.ts'
+import type { Logger } from '../telemetry/index.ts'
+
+/** Everything the second half reaches, plugged in by its front: `serve`, `run`, the Action. */
+export type WorkerPorts = {
+  ledger: Ledger
+  dataDir: string
+  /** Who this worker is in the ledger: unique per process start. */
+  owner: string
+  /** Null: results are delivered as files (`grokbot run`). */
+  github: GitHubApp | null
+  model: ModelEndpoint
+  settings(): Promise<WorkerSettings>
+  /** The Unix user sandboxes of this slot run as. */
+  user: SandboxUser
+  /** Where a session runs: a worker thread of its own (`serve`) or this thread (one-session processes). */
+  crashpoint: string | null
+  sessionPlace: 'thread' | 'here'
+  markerKey: Uint8Array
+  signer: Signer | null
+  /** Never awaited; a front shows it. */
+  progress(taskId: string, update: TaskProgress): void
+  now(): number
+  sleep(ms: number): Promise<void>
+  logger: Logger
+}
+
+/** The operator's settings as they are now: read again for each task. */
+export type WorkerSettings = { limits: LimitValues; operator: OperatorConfig; prefix: string }
+
+export type Signer = { keyId: string; publicKeyPem: string; sign(bytes: Uint8Array): Promise<Uint8Array> }
+
+export type TaskProgress =
+  | { kind: 'session'; update: ProgressUpdate }
+  | { kind: 'step'; step: 'mirror' | 'workspace' | 'setup' | 'session' | 'change' | 'checks' | 'delivery'; detail: string }
+  | { kind: 'check'; name: string; cell: string; state: 'running' | 'passed' | 'failed' | 'cached'; detail: string; durationMs: number }
+  | { kind: 'ended'; outcome: string; reason: string }

@@ -1,0 +1,105 @@
+import { parseConfig, RepositoryConfig } from '../config-schema/index.ts'
+import { detectCommands } from '../domain/index.ts'
+import { fetchMirror, hasCommit, listTreeAt, type Mirror, openMirror, openStore, readFileAt } from '../git/index.ts'
+import { crashpoint } from '../telemetry/index.ts'
+import type { Base, CommandPlan, Task } from './task.ts'
+
+const configPath = '.github/grok.yml'
+const fileBytesMax = 262_144
+const rootEntriesMax = 10_000
+const instructionFiles = ['AGENTS.md', 'CLAUDE.md'] as const
+
+/** Brings the mirror up to the task's base commit and reads the repository's own settings from that commit, never later ones. */
+export async function prepareBase(task: Task): Promise<Base> {
+  const { accepted, ports, settings } = task
+  ports.progress(task.id, { kind: 'step', step: 'mirror', detail: `${accepted.repository.owner}/${accepted.repository.name}` })
+  const mirror = await openMirror({ dataDir: ports.dataDir, tenant: tenantOf(task), repositoryId: accepted.repository.id })
+  await fetchBase(task, mirror)
+  crashpoint('mirror.fetched')
+  const store = await openStore({ dataDir: ports.dataDir, mirror, taskId: task.id })
+  const { config, problem } = await readConfig(mirror, accepted.base.sha)
+  const detected = await detectAt(mirror, accepted.base.sha)
+  return {
+    mirror,
+    store,
+    sha: accepted.base.sha,
+    config,
+    configProblem: problem,
+    instructions: await readInstructions(mirror, accepted.base.sha),
+    setup: planOf(config.setup, detected?.setup),
+    checks: planOf(config.checks, detected?.checks),
+    egress: [...(detected?.hosts ?? []), ...(settings.operator.egress?.allow ?? [])].map(toHostPort),
+  }
+}
+
+async function fetchBase(task: Task, mirror: Mirror): Promise<void> {
+  const { accepted } = task
+  const credential = readCredential(task)
+  const fetched = await fetchMirror(mirror, { url: accepted.repository.url, ...(credential ? { credential } : {}), signal: task.cancel })
+  if (fetched.kind !== 'fetched') throw new Error(`the repository could not be fetched: ${fetched.message}`)
+  if (!(await hasCommit(mirror, accepted.base.sha)))
+    throw new Error(`the commit ${accepted.base.sha} is in no branch of the repository any more`)
+}
+
+function textOf(content: Uint8Array): string {
+  return Buffer.from(content).toString('utf8')
+}
+
+function tenantOf({ accepted }: Task): string {
+  return accepted.installationId === null ? 'local' : `i${accepted.installationId}`
+}
+
+/** A token that can only read this repository's contents, minted when git asks for it; none for a local folder. */
+function readCredential({ accepted, ports }: Task): (() => Promise<string>) | null {
+  const { github } = ports
+  const { installationId } = accepted
+  if (github === null || installationId === null) return null
+  return async () => (await github.mint({ installationId, repositoryId: accepted.repository.id, permissions: { contents: 'read' } })).token
+}
+
+async function readConfig(mirror: Mirror, sha: string): Promise<{ config: RepositoryConfig; problem: string | null }> {
+  const file = await readFileAt(mirror, sha, configPath, fileBytesMax)
+  if (file.kind === 'absent') return { config: { version: 1 }, problem: null }
+  if (file.kind === 'refused') return restrictive(`${configPath}: ${file.message}`)
+  const parsed = parseConfig(RepositoryConfig, textOf(file.content))
+  if (parsed.kind === 'parsed') return { config: parsed.value, problem: null }
+  return restrictive(
+    parsed.problems.map(({ line, column, path, message }) => `${configPath}:${line}:${column}: ${path} ${message}`).join('; '),
+  )
+}
+
+/** A broken file: nothing of it counts, no network for setup, nothing detected in its place. */
+function restrictive(problem: string) {
+  return { config: { version: 1 as const, setup: [], checks: [], profile: 'strict' as const }, problem }
+}
+
+async function detectAt(mirror: Mirror, sha: string) {
+  const entries = await listTreeAt(mirror, sha, { entriesMax: rootEntriesMax })
+  const names = new Set((entries ?? []).map(entry => entry.path))
+  const wanted = ['package.json', 'pyproject.toml', 'setup.cfg', 'Makefile', 'makefile', 'GNUmakefile'].filter(name => names.has(name))
+  const texts = new Map<string, string>()
+  for (const name of wanted) {
+    const file = await readFileAt(mirror, sha, name, fileBytesMax)
+    if (file.kind === 'file') texts.set(name, textOf(file.content))
+  }
+  return detectCommands({ names, read: name => texts.get(name) ?? null })
+}
+
+async function readInstructions(mirror: Mirror, sha: string) {
+  for (const path of instructionFiles) {
+    const file = await readFileAt(mirror, sha, path, fileBytesMax)
+    if (file.kind === 'file') return [{ path, text: textOf(file.content) }]
+  }
+  return []
+}
+
+function planOf(configured: readonly string[] | undefined, detected: readonly string[] | undefined): CommandPlan {
+  if (configured) return { commands: configured, source: 'configured' }
+  if (detected && detected.length > 0) return { commands: detected, source: 'detected' }
+  return { commands: [], source: 'none' }
+}
+
+function toHostPort(text: string): { host: string; port: number } {
+  const colon = text.lastIndexOf(':')
+  return { host: text.slice(0, colon), port: Number(text.slice(colon + 1)) }
+}

@@ -1,0 +1,140 @@
+import type { ChangedFile, Payload, TaskAccepted, TaskState } from '../domain/index.ts'
+import { joinBlocks, makeInert } from '../effects/index.ts'
+
+type Check = Payload<'check.settled'>
+const titleCharactersMax = 72
+
+/** At most 72 characters, one line, imperative as the model's first line has it; nothing in it can ping or close. */
+export function renderTitle(answer: string, subject: TaskAccepted['subject']): string {
+  const first = answer
+    .split('\n')
+    .map(cleanHeading)
+    .find(line => line !== '')
+  const title = makeInert(first ?? subject?.title ?? 'Change').replace(/\s+/g, ' ')
+  return title.length <= titleCharactersMax ? title : `${title.slice(0, titleCharactersMax - 1).trimEnd()}…`
+}
+
+function cleanHeading(line: string): string {
+  return line
+    .replace(/^[#>*\-\s]+/, '')
+    .replace(/[*`_]+/g, '')
+    .replace(/[.\s]+$/, '')
+    .trim()
+}
+
+/** The body as a person reads it: verdict first, evidence by code, the model's prose in its own block, all of it listed. */
+export function renderPullRequest(state: TaskState, prefix: string, charactersMax: number): string {
+  const accepted = required(state.accepted, 'task.accepted')
+  const { change, commit, verdict, session } = state
+  const files = change?.files ?? []
+  const proven = verdict?.verdict === 'proven'
+  return joinBlocks(
+    [
+      proven ? '' : `**Draft: no check proves this.** ${(verdict?.reasons ?? []).join('; ')}`,
+      accepted.subject?.kind === 'issue' ? `Closes #${accepted.subject.number}` : '',
+      checksTable(state, accepted.base.sha, commit?.sha ?? ''),
+      changedTests(files),
+      leftOut(change),
+      filesBlock(state, files),
+      modelBlock(session?.ended?.text ?? ''),
+      `<sub>Asked by @${accepted.requester.login}${accepted.subject ? ` in #${accepted.subject.number}` : ''}. Comment \`${prefix} help\` for what else it can do.</sub>`,
+    ],
+    charactersMax,
+  )
+}
+
+function checksTable({ checks }: TaskState, base: string, head: string): string {
+  const names = [...new Set([...checks.newCodeNewTests, ...checks.baseCodeBaseTests].map(check => check.name))]
+  if (names.length === 0) return 'No check was run: none is configured and none could be detected.'
+  const rows = names.flatMap(name => {
+    const find = (results: readonly Check[]) => results.find(check => check.name === name)
+    const [before, after] = [find(checks.baseCodeBaseTests), find(checks.newCodeNewTests)]
+    const [baseTests, newTests] = [find(checks.newCodeBaseTests), find(checks.baseCodeNewTests)]
+    const row = `| \`${cell(name)}\`${after?.source === 'detected' ? ' (detected)' : ''} | ${resultOf(before)} | ${resultOf(after)} |`
+    const changed = baseTests && after && baseTests.tree !== after.tree
+    return changed
+      ? [
+          row,
+          `| the base's tests on the new code | – | ${resultOf(baseTests)} |`,
+          `| the new tests on the old code | ${resultOf(newTests)} | – |`,
+        ]
+      : [row]
+  })
+  return [
+    `| check, run in a fresh sandbox after the session | base \`${base.slice(0, 7)}\` | this PR \`${head.slice(0, 7)}\` |`,
+    '|---|---|---|',
+    ...rows,
+  ].join('\n')
+}
+
+export function resultOf(check: Check | undefined): string {
+  if (!check) return 'not run'
+  const { counts, exitCode, killedBy } = check
+  if (killedBy) return `killed: ${killedBy}`
+  if (!counts) return exitCode === 0 ? 'passes' : `fails, exit ${exitCode}`
+  const all = counts.passed + counts.failed
+  return exitCode === 0
+    ? `${counts.passed} of ${all} pass`
+    : counts.failed > 0
+      ? `${counts.failed} of ${all} fail`
+      : `fails, exit ${exitCode}`
+}
+
+function changedTests(files: readonly ChangedFile[]): string {
+  const tests = files.filter(file => file.notes.includes('test file') || file.notes.includes('starts the checks'))
+  return tests.length === 0 ? '' : `**Changed tests or check files**: ${tests.map(file => `\`${cell(file.path)}\``).join(', ')}`
+}
+
+function leftOut(change: TaskState['change']): string {
+  const rows = [...(change?.leftOut ?? []), ...(change?.refused ?? [])]
+  return rows.length === 0 ? '' : `**Left out**: ${rows.map(({ path, reason }) => `\`${cell(path)}\` (${reason})`).join(', ')}`
+}
+
+function filesBlock(state: TaskState, files: readonly ChangedFile[]): string {
+  const calls = (state.session?.turns ?? []).flatMap(turn => turn.calls).flatMap(call => (call.settled ? [call.settled] : []))
+  const commands = calls.filter(call => call.kind === 'execute' && call.status !== 'denied').length
+  const denied = calls.filter(call => call.status === 'denied')
+  const rows = files.map(
+    file =>
+      `| \`${cell(file.path)}\` | ${file.added ?? 'binary'} | ${file.removed ?? 'binary'} | ${[file.status === 'modified' ? '' : file.status, ...file.notes].filter(Boolean).join(', ')} |`,
+  )
+  const sandbox = state.workspace?.sandbox
+  return [
+    `<details><summary>${files.length} ${plural(files.length, 'file')} changed, ${commands} ${plural(commands, 'command')} run, ${denied.length} denied</summary>`,
+    '',
+    '| file | + | − | note |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+    sandbox
+      ? `Sandbox: ${sandbox.state}, profile ${sandbox.profile}${sandbox.missing.length > 0 ? `, missing ${sandbox.missing.join(', ')}` : ''}.`
+      : '',
+    ...denied.map(call => `Denied: \`${cell(call.name)}\` (rule \`${cell(call.decision.rule)}\`).`),
+    ...state.taint.map(taint => `Read from outside: ${cell(taint.source)}, ${cell(taint.detail)}.`),
+    `Model ${state.session?.started?.model ?? 'unknown'}, ${state.session?.turns.length ?? 0} turns.`,
+    '</details>',
+  ].join('\n')
+}
+
+function modelBlock(text: string): string {
+  if (text.trim() === '') return ''
+  const quoted = makeInert(text.trim())
+    .split('\n')
+    .map(line => `> ${line}`)
+    .join('\n')
+  return `**What the model says about it** (not checked)\n\n${quoted}`
+}
+
+/** Foreign text inside a table cell or code span of ours. */
+function cell(text: string): string {
+  return text.replace(/[`|\r\n<]/g, ' ').slice(0, 200)
+}
+
+function plural(count: number, word: string) {
+  return count === 1 ? word : `${word}s`
+}
+
+function required<T>(value: T | null, type: string): T {
+  if (value === null) throw new Error(`the task has no ${type} event`)
+  return value
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { type Cell, decidesChecks, type Payload, readTestCounts } from '../domain/index.ts'
+import { mixTrees, openWorkspace } from '../git/index.ts'
+import type { CommandResult, Sandbox } from '../sandbox/index.ts'
+import { crashpoint } from '../telemetry/index.ts'
+import type { Change } from './collect-change.ts'
+import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
+import type { TaskPlace } from './open-task-workspace.ts'
+import { runSetup } from './run-setup.ts'
+import type { Base, Task } from './task.ts'
+
+type CheckSettled = Payload<'check.settled'>
+const outputCharactersMax = 20_000
+
+/**
+ * The four cells of evidence: base and new code × base and new tests, each on a clean checkout of its tree with setup done
+ * again, in a fresh sandbox, by the worker. A tree that two cells share is run once.
+ */
+export async function runChecks(task: Task, base: Base, change: Change, { workspace, sandbox: place }: TaskPlace): Promise<void> {
+  const trees = await cellTrees(base, change, workspace.baseTree)
+  for (const [tree, cells] of groupByTree(trees)) {
+    const missing = cells.filter(cell => !isSettled(task, cell, base.checks.commands))
+    if (missing.length === 0 || base.checks.commands.length === 0) continue
+    task.ports.progress(task.id, { kind: 'step', step: 'checks', detail: missing.join(', ') })
+    await checkTree(task, base, tree, missing, place)
+  }
+}
+
+export async function cellTrees(base: Base, change: Change, baseTree: string): Promise<Record<Cell, string>> {
+  const tests = change.files.filter(file => decidesChecks(file.path) || (file.from !== null && decidesChecks(file.from)))
+  const paths = [...new Set(tests.flatMap(file => (file.from ? [file.path, file.from] : [file.path])))]
+  return {
+    baseCodeBaseTests: baseTree,
+    newCodeNewTests: change.tree,
+    newCodeBaseTests: await mixTrees(base.store, { into: change.tree, from: baseTree, paths }),
+    baseCodeNewTests: await mixTrees(base.store, { into: baseTree, from: change.tree, paths }),
+  }
+}
+
+function groupByTree(trees: Record<Cell, string>): Map<string, Cell[]> {
+  const groups = new Map<string, Cell[]>()
+  for (const [cell, tree] of Object.entries(trees) as [Cell, string][]) groups.set(tree, [...(groups.get(tree) ?? []), cell])
+  return groups
+}
+
+function isSettled(task: Task, cell: Cell, names: readonly string[]): boolean {
+  const settled = task.log.state().checks[cell]
+  return names.every(name => settled.some(check => check.name === name))
+}
+
+async function checkTree(task: Task, base: Base, tree: string, cells: readonly Cell[], place: SandboxPlace): Promise<void> {
+  const folder = path.join(task.runDir, `check-${tree.slice(0, 12)}`)
+  await mkdir(folder, { recursive: true, mode: 0o711 })
+  const workspace = await openWorkspace({ mirror: base.mirror, store: base.store, tree, sha: base.sha, runDir: folder, user: place.user })
+  const runDir = path.join(folder, 'run')
+  try {
+    await runSetup(place, base, workspace, runDir, task.settings.limits.setupWallMs)
+    const wallMs = task.settings.limits.checkWallMs
+    const sandbox = await openTaskSandbox({ ...place, wallMs }, { profile: task.accepted.grant.profile, ...workOptions(workspace, runDir) })
+    try {
+      for (const command of base.checks.commands) await runCheck(task, base, { command, tree, cells, sandbox })
+    } finally {
+      await sandbox.close()
+    }
+  } finally {
+    await workspace.remove()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+type CheckRun = { command: string; tree: string; cells: readonly Cell[]; sandbox: Sandbox }
+
+async function runCheck(task: Task, base: Base, { command, tree, cells, sandbox }: CheckRun): Promise<void> {
+  const { progress } = task.ports
+  const [first = 'newCodeNewTests'] = cells
+  progress(task.id, { kind: 'check', name: command, cell: first, state: 'running', detail: '', durationMs: 0 })
+  const result = await sandbox.run({ argv: ['bash', '-c', command], signal: task.cancel })
+  if (result.kind !== 'ended') throw new Error(`the check \`${command}\` had no sandbox: ${result.reason}`)
+  crashpoint('check.ran')
+  const settled = toSettled(command, tree, base, result)
+  await task.log.record(
+    ...cells.map((cell, index) => ({
+      type: 'check.settled' as const,
+      commandId: `${task.id}:check:${cell}:${command}`,
+      payload: { ...settled, cell, cached: index > 0 },
+    })),
+  )
+  progress(task.id, {
+    kind: 'check',
+    name: command,
+    cell: first,
+    state: result.exitCode === 0 ? 'passed' : 'failed',
+    detail: detailOf(settled),
+    durationMs: result.durationMs,
+  })
+}
+
+function toSettled(
+  command: string,
+  tree: string,
+  base: Base,
+  result: CommandResult & { kind: 'ended' },
+): Omit<CheckSettled, 'cell' | 'cached'> {
+  const output = Buffer.from(result.output).toString('utf8')
+  return {
+    name: command,
+    command,
+    source: base.checks.source === 'configured' ? 'configured' : 'detected',
+    tree,
+    exitCode: result.exitCode,
+    killedBy: result.killedBy,
+    counts: readTestCounts(output),
+    output:
+      output.length <= outputCharactersMax
+        ? output
+        : `${output.slice(0, outputCharactersMax / 2)}\n… cut …\n${output.slice(-outputCharactersMax / 2)}`,
+    outputBytes: result.outputBytes,
+    outputHash: result.outputHash || createHash('sha256').update(output).digest('hex'),
+    sandbox: result.report,
+    durationMs: Math.round(result.durationMs),
+  }
+}
+
+function detailOf({ counts, exitCode, killedBy }: Pick<CheckSettled, 'counts' | 'exitCode' | 'killedBy'>): string {
+  if (killedBy) return `killed: ${killedBy}`
+  return counts ? `${counts.passed} pass, ${counts.failed} fail` : `exit ${exitCode}`
+}

@@ -1,0 +1,78 @@
+import { runSession, type SessionPorts, type SessionResult, type SnapshotResult } from '../agent/index.ts'
+import { openSqliteLedger } from '../ledger/index.ts'
+import type { Sandbox } from '../sandbox/index.ts'
+import { crashpoint } from '../telemetry/index.ts'
+import { makeTree } from './make-tree.ts'
+import { openTaskSandbox, workOptions } from './open-task-sandbox.ts'
+import { restoreTree } from './restore-tree.ts'
+import type { FromSession, SessionOrder } from './session-order.ts'
+import { OwnershipLost, openTaskLog, type TaskLog } from './task-log.ts'
+
+/**
+ * One session from its order to its result, on whichever thread this is called. It opens what it needs for itself: a
+ * ledger connection bound to its task and attempt, and its sandboxes, which die with this thread.
+ */
+export async function runOrderedSession(
+  order: SessionOrder,
+  cancel: AbortSignal,
+  post: (message: FromSession) => void,
+): Promise<SessionResult> {
+  const ledger = openSqliteLedger({ dataDir: order.dataDir, durability: 'process', clock: Date.now })
+  try {
+    const log = await openTaskLog(ledger, { taskId: order.taskId, attempt: order.attempt, actor: 'session', now: Date.now })
+    const sandbox = await openTaskSandbox(order.place.sandbox, {
+      profile: order.start.grant.profile,
+      ...workOptions(order.place.workspace, order.runDir),
+      files: true,
+      poolSize: order.poolSize,
+    })
+    crashpoint('sandbox.started')
+    try {
+      const recorded = await ledger.readEvents(order.taskId)
+      return await runSession(
+        { ...order.start, recorded },
+        sessionPorts(order, { log, sandbox, cancel, post, readSwitch: () => ledger.switch('runs') }),
+      )
+    } finally {
+      await sandbox.close()
+    }
+  } finally {
+    await ledger.close()
+  }
+}
+
+type Opened = {
+  log: TaskLog
+  sandbox: Sandbox
+  cancel: AbortSignal
+  post(message: FromSession): void
+  readSwitch(): Promise<{ value: string; at: number } | null>
+}
+
+function sessionPorts(order: SessionOrder, { log, sandbox, cancel, post, readSwitch }: Opened): SessionPorts {
+  return {
+    record: events => log.record(...events).then(() => 'recorded' as const, fencedOrThrow),
+    sandbox,
+    model: order.endpoint,
+    snapshot: () => takeSnapshot(order),
+    restore: tree => restoreTree(order, tree),
+    killSwitch: async () =>
+      (await readSwitch())?.value === 'pulled' ? { kind: 'pulled', reason: 'the operator switched runs off' } : { kind: 'clear' },
+    now: Date.now,
+    random: Math.random,
+    cancel,
+    progress: update => post({ kind: 'progress', update }),
+  }
+}
+
+function fencedOrThrow(error: unknown): 'fenced' {
+  if (error instanceof OwnershipLost) return 'fenced'
+  throw error
+}
+
+async function takeSnapshot(order: SessionOrder): Promise<SnapshotResult> {
+  const adopted = await makeTree(order.place, { kind: 'all' })
+  return adopted.kind === 'adopted'
+    ? { kind: 'taken', tree: adopted.tree, live: false }
+    : { kind: 'refused', reason: `${adopted.path}: ${adopted.reason}` }
+}

@@ -1,0 +1,41 @@
+import { Worker } from 'node:worker_threads'
+import type { SessionResult } from '../agent/index.ts'
+import { entryUrl } from '../entries.ts'
+import type { WorkerPorts } from './ports.ts'
+import { runOrderedSession } from './run-ordered-session.ts'
+import type { FromSession, SessionOrder, ToSession } from './session-order.ts'
+
+/** Runs a session in a thread of its own or on this one: the same order, the same messages, the same result. */
+export async function runSessionAt(
+  place: WorkerPorts['sessionPlace'],
+  order: SessionOrder,
+  cancel: AbortSignal,
+  onMessage: (message: FromSession) => void,
+): Promise<SessionResult> {
+  return place === 'here' ? await runOrderedSession(order, cancel, onMessage) : await runInThread(order, cancel, onMessage)
+}
+
+function runInThread(order: SessionOrder, cancel: AbortSignal, onMessage: (message: FromSession) => void): Promise<SessionResult> {
+  const thread = new Worker(entryUrl('sessionThread'), { workerData: order })
+  return new Promise((resolve, reject) => {
+    let result: SessionResult | null = null
+    const stop = () => {
+      Atomics.store(new Int32Array(order.cancelFlag), 0, 1)
+      thread.postMessage({ kind: 'cancel', reason: String(cancel.reason) } satisfies ToSession)
+    }
+    if (cancel.aborted) stop()
+    cancel.addEventListener('abort', stop, { once: true })
+    thread.on('message', (message: FromSession) => {
+      if (message.kind === 'ended') result = message.result
+      else if (message.kind === 'failed')
+        reject(Object.assign(new Error(`the session broke: ${message.message}`), { stack: message.stack }))
+      else onMessage(message)
+    })
+    thread.on('error', reject)
+    thread.on('exit', code => {
+      cancel.removeEventListener('abort', stop)
+      if (result) resolve(result)
+      else reject(new Error(`the session's thread ended with code ${code} and no result`))
+    })
+  })
+}

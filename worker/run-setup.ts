@@ -1,0 +1,45 @@
+import type { Network, Sandbox } from '../sandbox/index.ts'
+import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
+import type { Base, TaskWorkspace } from './task.ts'
+
+export type SetupResult = { exitCode: number | null; output: string; durationMs: number; hosts: string[]; failed: boolean }
+
+const outputCharactersMax = 20_000
+
+/** Prepares one checkout: each command in a fresh sandbox, no secrets, egress only to the listed hosts. Stops at the first that fails. */
+export async function runSetup(
+  place: SandboxPlace,
+  base: Base,
+  workspace: TaskWorkspace,
+  runDir: string,
+  wallMs: number,
+): Promise<SetupResult> {
+  if (base.setup.commands.length === 0) return { exitCode: 0, output: '', durationMs: 0, hosts: [], failed: false }
+  const network: Network = base.egress.length > 0 ? { kind: 'proxy', allow: base.egress } : { kind: 'none' }
+  const sandbox = await openTaskSandbox({ ...place, wallMs }, { profile: 'workspace', ...workOptions(workspace, runDir), network })
+  try {
+    return await runCommands(sandbox, base.setup.commands, wallMs)
+  } finally {
+    await sandbox.close()
+  }
+}
+
+async function runCommands(sandbox: Sandbox, commands: readonly string[], wallMs: number): Promise<SetupResult> {
+  const parts: string[] = []
+  let exitCode: number | null = 0
+  let durationMs = 0
+  for (const command of commands) {
+    const result = await sandbox.run({ argv: ['bash', '-c', command], wallMs: Math.max(1, wallMs - durationMs) })
+    if (result.kind !== 'ended') {
+      parts.push(`$ ${command}\nnot run: ${result.reason}`)
+      exitCode = null
+      break
+    }
+    durationMs += Math.round(result.durationMs)
+    exitCode = result.exitCode
+    parts.push(`$ ${command}\n${Buffer.from(result.output).toString('utf8')}`)
+    if (result.exitCode !== 0) break
+  }
+  const hosts = [...new Set(sandbox.egress().map(({ host, port, verdict }) => `${verdict} ${host}:${port}`))]
+  return { exitCode, output: parts.join('\n').slice(-outputCharactersMax), durationMs, hosts, failed: exitCode !== 0 }
+}

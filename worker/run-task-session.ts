@@ -1,0 +1,60 @@
+import type { SessionStart } from '../agent/index.ts'
+import { findCommand } from '../domain/index.ts'
+import { modelSettingsOf } from './model-settings.ts'
+import { type TaskPlace, treePlaceOf } from './open-task-workspace.ts'
+import { runSessionAt } from './run-session-at.ts'
+import type { SessionOrder } from './session-order.ts'
+import type { Base, Task } from './task.ts'
+import { OwnershipLost } from './task-log.ts'
+
+/** The conversation of this task, from where its events say it is. Its end is recorded by the session itself. */
+export async function runTaskSession(task: Task, base: Base, place: TaskPlace): Promise<void> {
+  if (task.log.state().session?.ended) return
+  const { ports } = task
+  ports.progress(task.id, { kind: 'step', step: 'session', detail: ports.model.model })
+  const result = await runSessionAt(ports.sessionPlace, orderOf(task, base, place), task.cancel, message => {
+    if (message.kind === 'progress') ports.progress(task.id, { kind: 'session', update: message.update })
+  })
+  await task.log.refresh()
+  if (result.kind === 'fenced') throw new OwnershipLost(`task ${task.id}: the session was fenced`)
+  if (result.kind === 'config-error') throw new Error(`${result.key}: ${result.message}`)
+}
+
+function orderOf(task: Task, base: Base, place: TaskPlace): SessionOrder {
+  const { ports, settings } = task
+  return {
+    taskId: task.id,
+    attempt: task.attempt,
+    dataDir: ports.dataDir,
+    start: startOf(task, base),
+    endpoint: ports.model,
+    place: treePlaceOf(place),
+    baselineTree: task.log.state().setup?.baselineTree ?? place.workspace.baseTree,
+    poolSize: settings.limits.sandboxPoolSize,
+    runDir: place.sessionDir,
+    cancelFlag: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
+    crashpoint: ports.crashpoint,
+  }
+}
+
+function startOf(task: Task, base: Base): Omit<SessionStart, 'recorded'> {
+  const { accepted, ports, settings } = task
+  const verb = findCommand(accepted.command.verb)?.verb ?? accepted.command.verb
+  return {
+    taskId: task.id,
+    request: {
+      text: `${settings.prefix} ${verb} ${accepted.command.text}`.trim(),
+      requester: accepted.requester.login,
+      subject: accepted.subject,
+    },
+    repository: { owner: accepted.repository.owner, name: accepted.repository.name, baseRef: accepted.base.ref, baseSha: base.sha },
+    trust: { subject: 'untrusted', repository: 'trusted' },
+    instructions: base.instructions,
+    grant: accepted.grant,
+    limits: task.limits,
+    deadlineAt: accepted.deadlineAt,
+    network: 'none',
+    family: 'grok_build',
+    model: modelSettingsOf(ports.model.model, settings.operator.models?.[ports.model.model]),
+  }
+}

@@ -1,0 +1,32 @@
+import type { ProgressUpdate, SessionResult, SessionStart } from '../agent/index.ts'
+import type { ModelEndpoint } from '../config-schema/index.ts'
+import type { TreePlace } from './make-tree.ts'
+
+/**
+ * Everything that crosses into a session's thread, as plain data. No function crosses. Cancel goes in as a message and as
+ * a shared flag, so that a thread busy in one long step sees it at its next look.
+ */
+export type SessionOrder = {
+  taskId: string
+  attempt: number
+  dataDir: string
+  start: Omit<SessionStart, 'recorded'>
+  endpoint: ModelEndpoint
+  place: TreePlace
+  /** The tree after setup: what a session starts from. */
+  baselineTree: string
+  poolSize: number
+  /** Host folder of home, tmp and outputs: the same that setup used. */
+  runDir: string
+  /** One Int32: 1 = stop. */
+  cancelFlag: SharedArrayBuffer
+  crashpoint: string | null
+}
+
+export type ToSession = { kind: 'cancel'; reason: string }
+
+export type FromSession =
+  | { kind: 'progress'; update: ProgressUpdate }
+  | { kind: 'ended'; result: SessionResult }
+  /** The session itself broke: a bug of ours or a broken ledger. */
+  | { kind: 'failed'; message: string; stack: string }

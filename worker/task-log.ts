@@ -1,0 +1,59 @@
+import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
+import type { Ledger } from '../ledger/index.ts'
+import { crashpoint } from '../telemetry/index.ts'
+
+/** The one writer of a task's events on this thread: what it knows is what the ledger says, folded. */
+export type TaskLog = {
+  readonly taskId: string
+  readonly attempt: number
+  state(): TaskState
+  /** Appends; events somebody else added meanwhile (a cancel, the session's thread) are read in first. Throws `OwnershipLost`. */
+  record(...events: readonly NewEvent[]): Promise<void>
+  /** Reads what was added by others. */
+  refresh(): Promise<TaskState>
+}
+
+/** A newer attempt owns the task: this one writes nothing more, anywhere. */
+export class OwnershipLost extends Error {
+  override readonly name = 'OwnershipLost'
+}
+
+export type TaskLogOptions = { taskId: string; attempt: number; actor: string; now(): number }
+
+/** How often one append may lose the race against another writer of the same task before that is a bug. */
+const racesMax = 50
+
+export async function openTaskLog(ledger: Pick<Ledger, 'append' | 'readEvents'>, options: TaskLogOptions): Promise<TaskLog> {
+  const { taskId, attempt, actor, now } = options
+  let state = foldTask(await ledger.readEvents(taskId))
+  async function refresh() {
+    state = foldTask(await ledger.readEvents(taskId, state.seq), state)
+    return state
+  }
+  // Appends of one log run one after another: each must see the seq the one before it left.
+  let last: Promise<unknown> = Promise.resolve()
+  async function append(events: readonly NewEvent[]) {
+    for (let race = 0; race < racesMax; race++) {
+      for (const { type } of events) crashpoint(`event.${type}.before`)
+      const result = await ledger.append({ taskId, attempt, actor, at: now(), expectedSeq: state.seq, events })
+      if (result.kind === 'fenced') throw new OwnershipLost(`task ${taskId}: attempt ${result.attempt} took over from attempt ${attempt}`)
+      await refresh()
+      if (result.kind === 'appended') {
+        for (const { type } of events) crashpoint(`event.${type}.after`)
+        return
+      }
+    }
+    throw new Error(`task ${taskId}: an append lost ${racesMax} races in a row`)
+  }
+  return {
+    taskId,
+    attempt,
+    state: () => state,
+    refresh,
+    record(...events) {
+      const next = last.then(() => append(events))
+      last = next.catch(() => undefined)
+      return next
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import type { RepositoryConfig } from '../config-schema/index.ts'
+import type { Limits, TaskAccepted } from '../domain/index.ts'
+import type { Mirror, Store, Workspace } from '../git/index.ts'
+import type { WorkerPorts, WorkerSettings } from './ports.ts'
+import type { TaskLog } from './task-log.ts'
+
+/** One attempt at one task: what every step of the spine is given first. */
+export type Task = {
+  id: string
+  attempt: number
+  accepted: TaskAccepted
+  log: TaskLog
+  ports: WorkerPorts
+  settings: WorkerSettings
+  /** The narrower of the task's own and the repository's limits. */
+  limits: Limits
+  /** Everything of this attempt on disk, removed at its end. */
+  runDir: string
+  /** Everything of this task on disk that outlives an attempt: its store, its patch, its bundle. */
+  taskDir: string
+  cancel: AbortSignal
+}
+
+/** The commit a task starts from, and what its repository says about itself there. Read from the base only. */
+export type Base = {
+  mirror: Mirror
+  store: Store
+  sha: string
+  config: RepositoryConfig
+  /** Why the config is not the repository's own: a broken file gives the most restrictive defaults. */
+  configProblem: string | null
+  instructions: readonly { path: string; text: string }[]
+  setup: CommandPlan
+  checks: CommandPlan
+  egress: readonly { host: string; port: number }[]
+}
+
+export type CommandPlan = { commands: readonly string[]; source: 'configured' | 'detected' | 'none' }
+
+export type TaskWorkspace = Workspace

@@ -1,15 +1,7 @@
-import type { Readable, Writable } from 'node:stream'
 import { createFrameReader, encodeFrame, type Frame } from './file-host/frame.ts'
 import { engineLimits } from './limits.ts'
 import type { FileFault, FileHost } from './sandbox.ts'
-
-/** One started file host process, from the worker's side. */
-export type FileHostProcess = {
-  input: Writable
-  output: Readable
-  ended: Promise<void>
-  kill(): void
-}
+import type { Companion } from './start-companion.ts'
 
 export type FileHostClient = FileHost & { close(): Promise<void> }
 
@@ -20,7 +12,7 @@ type Waiting = { resolve: (frame: Frame) => void; timer: NodeJS.Timeout }
  * Calls a file host by frames. A host that breaks (dies, stalls, sends nonsense) answers every open call with the fault
  * `broken` and is started again, at most `fileHostRestartsMax` times in a session.
  */
-export function createFileHost(start: () => Promise<FileHostProcess | string>): FileHostClient {
+export function createFileHost(start: () => Promise<Companion | string>): FileHostClient {
   let running: Promise<Connection | string> | null = null
   let starts = 0
   let closed = false
@@ -72,7 +64,7 @@ export function createFileHost(start: () => Promise<FileHostProcess | string>): 
 
 type Connection = { call(header: Record<string, unknown>, body?: Uint8Array): Promise<Frame>; close(): Promise<void> }
 
-function connect(host: FileHostProcess, onEnd: () => void): Connection {
+function connect(host: Companion, onEnd: () => void): Connection {
   const waiting = new Map<number, Waiting>()
   let nextId = 1
   let over = false

@@ -1,5 +1,6 @@
+export { sandboxEntries } from './entries.ts'
 export { sandboxLimitDefaults } from './limits.ts'
-export { openSandbox, sandboxEntries } from './open-sandbox.ts'
+export { openSandbox } from './open-sandbox.ts'
 export { describeProfile, type Profile, profiles } from './profiles.ts'
 export {
   type Command,

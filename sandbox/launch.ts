@@ -55,7 +55,7 @@ export function launch(options: LaunchOptions): Launched {
   blankLeakedDescriptors(stdio)
   try {
     const asRoot = process.getuid?.() === 0
-    const child = spawn(options.shell, ['-c', limitScript, 'limits', ...limitArguments(limits), ...options.argv], {
+    const child = spawn(...limitedArgv(options.shell, options.argv, limits), {
       stdio,
       env: {},
       cwd: '/',
@@ -65,6 +65,11 @@ export function launch(options: LaunchOptions): Launched {
   } finally {
     if (seccompFd !== null) closeSync(seccompFd)
   }
+}
+
+/** The program and arguments that run `argv` under the limits, without a process in between. */
+export function limitedArgv(shell: string, argv: readonly string[], limits: ResourceLimits): [string, string[]] {
+  return [shell, ['-c', limitScript, 'limits', ...limitArguments(limits), ...argv]]
 }
 
 /** dash knows these limits by letter; -f counts blocks of 512 bytes, -d kibibytes. */

@@ -42,6 +42,8 @@ export const engineLimits = {
   /** Sandboxes that are being started or are parked, of one session. */
   poolSizeMax: 8,
   fifosMax: 64,
+  /** Where HTTP_PROXY points inside; the network namespace is the session's own, so nothing else can hold it. */
+  relayPort: 3128,
   runTmpfsBytes: 16 * mib,
   shmTmpfsBytes: 64 * mib,
   /** Processes looked at in one tick of the watch; a tree above it is killed as a fork bomb would be. */
@@ -49,12 +51,14 @@ export const engineLimits = {
   /** Free space and free inodes under which a command is stopped whoever used them up. */
   diskReserveBytes: 256 * mib,
   inodeReserve: 10_000,
-  fileHostStartMs: 15_000,
+  companionStartMs: 15_000,
+  /** The file host and the relay live as long as the session: their CPU limit is this much above one command's. */
+  companionCpuSeconds: 3600,
+  companionMemoryBytes: 2 * gib,
+  companionProcesses: 64,
   /** One answer of the file host. */
   fileHostCallMs: 60_000,
   fileHostRestartsMax: 3,
-  fileHostMemoryBytes: 2 * gib,
-  fileHostProcesses: 64,
   fileHostHeaderBytesMax: 16 * mib,
   fileHostFrameBytesMax: 256 * mib,
   fileHostCallsMax: 256,

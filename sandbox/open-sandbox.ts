@@ -1,152 +1,68 @@
+import { writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { SandboxReport } from '../domain/index.ts'
 import { agentId, type EngineMounts, holderArguments } from './bwrap-arguments.ts'
+import { findUnusableEntry } from './egress/allow-list.ts'
 import { findEngine } from './engine.ts'
-import { createFifoStore } from './fifo-store.ts'
-import { createFileHost, type FileHostClient } from './file-host.ts'
+import { sandboxEntries } from './entries.ts'
+import { explainFailure } from './failure-cause.ts'
 import { startHolder } from './holder.ts'
-import { type Expected, judgeEvidence } from './judge-evidence.ts'
-import { type ParkContext, parkSandbox } from './parked-sandbox.ts'
+import { openUnconfined } from './open-unconfined.ts'
 import { planTree } from './plan-tree.ts'
-import { createPool, type NotParked, type Parked } from './pool.ts'
 import { prepareEtc } from './prepare-etc.ts'
 import { describeProfile, type Profile } from './profiles.ts'
-import { runCommand } from './run-command.ts'
 import { prepareRunFolder, type RunFolder } from './run-folder.ts'
-import { insidePaths, type Sandbox, type SandboxOptions } from './sandbox.ts'
-import { startFileHost } from './start-file-host.ts'
-import { writeSeccompProgram } from './write-seccomp.ts'
-
-/** The files of ours that run inside a sandbox; a bundle names its own. */
-export const sandboxEntries = {
-  fileHost: fileURLToPath(new URL('./file-host/main.ts', import.meta.url)),
-  relay: fileURLToPath(new URL('./egress/relay.ts', import.meta.url)),
-}
+import type { Sandbox, SandboxOptions } from './sandbox.ts'
+import { hostArchitecture, seccompProgram } from './seccomp/program.ts'
+import { openSession } from './session.ts'
 
 /**
- * Opens the sandbox of one session: checks what was asked for, plans what is visible, starts the holder, parks the first
- * command sandbox, measures it, and starts the file host. It does not throw for what the machine lacks: then `unavailable`
- * says why, and nothing is ever run without a sandbox instead.
+ * Opens the sandbox of one session: checks what was asked for, plans what is visible, starts the holder, and hands over to
+ * the session, which measures the first command sandbox. It does not throw for what the machine or the options lack: then
+ * `unavailable` says why and how to mend it, and nothing is ever run without a sandbox instead.
  */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const profile = describeProfile(options.profile)
+  if (!profile) return unavailable(options, `there is no sandbox profile named ${JSON.stringify(options.profile)}`)
   const refusal = refusalOf(options, profile)
-  if (refusal !== null || profile === null) return unavailableSandbox(options, refusal ?? '', [])
+  if (refusal) return unavailable(options, refusal)
   const found = findEngine()
-  if (found.kind === 'missing') return unavailableSandbox(options, found.reason, [])
+  if (found.kind === 'missing') return unavailable(options, found.reason)
   const folder = prepareRunFolder(options.runDir, options.user)
+  if (!profile.confined) return openUnconfined(options, found.engine, folder)
+
+  const architecture = hostArchitecture()
+  if (architecture === null) return unavailable(options, `no system call filter is written for ${process.arch}`, ['seccomp'])
+  writeFileSync(folder.seccomp.commands, seccompProgram(architecture, 'loopback'), { mode: 0o400 })
+  writeFileSync(folder.seccomp.fileHost, seccompProgram(architecture, 'local'), { mode: 0o400 })
   const plan = planTree(options, profile, folder, prepareEtc(folder.etc, agentId))
-  if (plan.kind === 'impossible') return unavailableSandbox(options, plan.reason, [])
+  if (plan.kind === 'impossible') return unavailable(options, plan.reason)
 
   const net = options.network.kind !== 'host'
-  writeSeccompProgram(folder.seccomp)
   const started = await startHolder(
     found.engine,
     options.user,
     holderArguments(found.engine, plan.steps, folder, engineMounts(folder), net),
   )
-  if (started.kind === 'failed') return unavailableSandbox(options, `the sandbox could not be started: ${started.stderr.trim()}`, [])
-  const { holder } = started
-  const context: ParkContext = {
-    engine: found.engine,
-    holder,
-    fifos: createFifoStore(found.engine, folder.fifo, options.user),
-    user: options.user,
-    limits: options.limits,
-    seccomp: folder.seccomp,
-    environment: agentEnvironment,
-    net,
-  }
-  const expected: Expected = {
-    steps: plan.steps,
-    net: net ? 'private' : 'host',
-    user: options.user,
-    limits: options.limits,
-    profile: profile.name,
-  }
-  return session(options, profile, folder, context, expected)
+  if (started.kind === 'failed') return unavailable(options, explainFailure(started))
+  const session = await openSession({ options, profile, folder, engine: found.engine, holder: started.holder, steps: plan.steps })
+  if (session.kind === 'opened') return session.sandbox
+  await started.holder.close()
+  return unavailable(options, session.reason, session.missing)
 }
 
-async function session(
-  options: SandboxOptions,
-  profile: Profile,
-  folder: RunFolder,
-  context: ParkContext,
-  expected: Expected,
-): Promise<Sandbox> {
-  const { holder } = context
-  const pool = createPool(options.poolSize, () => parkAndJudge(context, expected, options.policy))
-  // The first one is started whatever the pool's size: what it is measured to be is what this session reports.
-  const first = await parkAndJudge(context, expected, options.policy)
-  if (first.kind !== 'parked') {
-    await holder.close()
-    return unavailableSandbox(options, first.reason, first.missing)
-  }
-  let spare: Parked | null = first
-  const files = options.files ? openFileHost(options, context) : null
-  const runContext = {
-    limits: options.limits,
-    inbox: folder.inbox,
-    outputFolder: folder.output,
-    disk: profile.workspaceWritable ? (options.workspace?.source ?? folder.workspace) : folder.home,
-    tmp: `/proc/${holder.pid}/root/tree/tmp`,
-  }
-  pool.refill()
-  return {
-    report: first.report,
-    unavailable: null,
-    files,
-    egress: () => [],
-    async run(command) {
-      const take = async () => {
-        const parked = spare ?? (await pool.take())
-        spare = null
-        return parked.kind === 'parked' ? { sandbox: parked.sandbox, report: parked.report } : parked
-      }
-      const result = await runCommand(take, command, runContext)
-      pool.refill()
-      return result
-    },
-    async close() {
-      await Promise.all([pool.close(), spare?.sandbox.discard(), files?.close()])
-      spare = null
-      await holder.close()
-    },
-  }
-}
-
-async function parkAndJudge(context: ParkContext, expected: Expected, policy: SandboxOptions['policy']): Promise<Parked | NotParked> {
-  const parked = await parkSandbox(context)
-  if (parked.kind === 'failed') {
-    return { kind: 'unavailable', reason: `a command's sandbox could not be started: ${parked.stderr.trim()}`, missing: [] }
-  }
-  const report = judgeEvidence(parked.sandbox.evidence, context.holder, expected)
-  if (report.state === 'enforced' || policy === 'prefer') return { kind: 'parked', sandbox: parked.sandbox, report }
-  await parked.sandbox.discard()
-  return {
-    kind: 'unavailable',
-    reason: `the sandbox lacks ${report.missing.join(', ')}, which the policy requires`,
-    missing: report.missing,
-  }
-}
-
-function openFileHost(options: SandboxOptions, context: ParkContext): FileHostClient {
-  const { engine, holder, seccomp } = context
-  const entry = sandboxEntries.fileHost.slice(dirname(sandboxEntries.fileHost).length + 1)
-  return createFileHost(() => startFileHost({ engine, holder, user: options.user, limits: options.limits, seccomp, entry }))
-}
-
-function refusalOf(options: SandboxOptions, profile: Profile | null): string | null {
-  if (!profile) return `there is no sandbox profile named ${JSON.stringify(options.profile)}`
-  if (!profile.networks.includes(options.network.kind)) return `the profile ${profile.name} has no network "${options.network.kind}"`
-  if (options.user.uid === 0) return 'a sandbox must not be started as root: give the session a user of its own'
+function refusalOf(options: SandboxOptions, profile: Profile): string | null {
+  const { network, user } = options
+  if (!profile.networks.includes(network.kind)) return `the profile ${profile.name} has no network "${network.kind}"`
+  if (user.uid === 0) return 'a sandbox must not be started as root: give the session a user of its own'
   const self = process.getuid?.()
-  if (self !== 0 && self !== options.user.uid) return `a worker that runs as uid ${self} cannot start a sandbox as uid ${options.user.uid}`
-  return null
+  if (self !== 0 && self !== user.uid) return `a worker that runs as uid ${self} cannot start a sandbox as uid ${user.uid}`
+  if (network.kind !== 'proxy') return null
+  const unusable = findUnusableEntry([...network.allow, ...(options.privateEgress ?? [])])
+  return unusable ? `the allow-list has an entry that can never match: ${JSON.stringify(unusable.host)}, port ${unusable.port}` : null
 }
 
-function unavailableSandbox(options: SandboxOptions, reason: string, missing: readonly string[]): Sandbox {
+function unavailable(options: SandboxOptions, reason: string, missing: readonly string[] = []): Sandbox {
   const report: SandboxReport = { engine: 'bwrap', state: 'none', profile: options.profile, missing: [...missing] }
   return {
     report,
@@ -161,15 +77,3 @@ function unavailableSandbox(options: SandboxOptions, reason: string, missing: re
 function engineMounts(folder: RunFolder): EngineMounts {
   return { fileHost: dirname(sandboxEntries.fileHost), relay: dirname(sandboxEntries.relay), proxy: folder.proxy }
 }
-
-/** Frozen by a test: nothing of the worker's own environment reaches a command. */
-export const agentEnvironment = {
-  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-  HOME: insidePaths.home,
-  USER: 'agent',
-  LOGNAME: 'agent',
-  SHELL: '/bin/bash',
-  TMPDIR: insidePaths.tmp,
-  LANG: 'C.UTF-8',
-  TERM: 'dumb',
-} as const

@@ -8,6 +8,8 @@ export type NotParked = { kind: 'unavailable'; reason: string; missing: readonly
 export type Pool = {
   /** A parked sandbox at once, or the next one that gets ready, or why there is none. */
   take(): Promise<Parked | NotParked>
+  /** Adds one that was started outside. */
+  put(parked: Parked): void
   /** To be called when a command has ended: starting the next sandbox while it runs would compete with it. */
   refill(): void
   /** Ends every parked sandbox and waits for those that are being started. */
@@ -60,6 +62,9 @@ export function createPool(size: number, park: () => Promise<Parked | NotParked>
         waiting.push(resolve)
         if (starting.size < waiting.length) start()
       })
+    },
+    put: parked => {
+      ready.push(parked)
     },
     refill,
     async close() {

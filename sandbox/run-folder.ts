@@ -21,7 +21,8 @@ export type RunFolder = {
   proxy: string
   /** An empty file of mode 0000, laid over every denied file. */
   denied: string
-  seccomp: string
+  /** The system call filters as bytes; the worker opens them anew for every spawn. */
+  seccomp: { commands: string; fileHost: string }
 }
 
 export function prepareRunFolder(runDir: string, user: SandboxUser): RunFolder {
@@ -39,7 +40,7 @@ export function prepareRunFolder(runDir: string, user: SandboxUser): RunFolder {
     etc: join(base, 'etc'),
     proxy: join(base, 'proxy'),
     denied: join(base, 'denied'),
-    seccomp: join(base, 'seccomp.bpf'),
+    seccomp: { commands: join(base, 'commands.bpf'), fileHost: join(base, 'file-host.bpf') },
   }
   makeFolder(folder.workspace, 0o700, user)
   makeFolder(folder.fifo, 0o700, user)

@@ -12,6 +12,8 @@ import { writeFile } from './write-file.ts'
  * pipes to the worker and carry frames; the first argument is ripgrep's path.
  */
 const ripgrep = process.argv[2] ?? ''
+/** Only without a sandbox (profile `off`): where the inside paths lie on the host. */
+const map = JSON.parse(process.argv[3] ?? '[]') as [string, string][]
 const output = new Socket({ fd: 1, readable: false, writable: true })
 const input = new Socket({ fd: 0, readable: true, writable: false })
 const headerBytesMax = 1024 * 1024
@@ -38,7 +40,9 @@ async function answer(request: Record<string, unknown>, body: Buffer): Promise<A
 
 /** Relative paths start at the workspace. Nothing else is decided about a path here. */
 function resolvePath(path: string): string {
-  return path.startsWith('/') ? path : `/workspace/${path}`
+  const absolute = path.startsWith('/') ? path : `/workspace/${path}`
+  const mapped = map.find(([inside]) => absolute === inside || absolute.startsWith(`${inside}/`))
+  return mapped ? mapped[1] + absolute.slice(mapped[0].length) : absolute
 }
 
 const read = createFrameReader(

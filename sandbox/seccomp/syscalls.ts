@@ -1,0 +1,103 @@
+/**
+ * Numbers of the system calls the filter names, as [x86_64, aarch64]; null where an architecture does not have the call.
+ * Source: the kernel's own headers (asm/unistd_64.h, asm-generic/unistd.h); a test compares them where they are installed.
+ */
+export const syscallNumbers = {
+  clone: [56, 220],
+  clone3: [435, 435],
+  unshare: [272, 97],
+  setns: [308, 268],
+  chroot: [161, 51],
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  move_mount: [429, 429],
+  open_tree: [428, 428],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  mount_setattr: [442, 442],
+  statmount: [457, 457],
+  listmount: [458, 458],
+  ptrace: [101, 117],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  process_madvise: [440, 440],
+  process_mrelease: [448, 448],
+  pidfd_getfd: [438, 438],
+  kcmp: [312, 272],
+  bpf: [321, 280],
+  perf_event_open: [298, 241],
+  userfaultfd: [323, 282],
+  keyctl: [250, 219],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  create_module: [174, null],
+  get_kernel_syms: [177, null],
+  query_module: [178, null],
+  open_by_handle_at: [304, 265],
+  name_to_handle_at: [303, 264],
+  reboot: [169, 142],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  acct: [163, 89],
+  quotactl: [179, 60],
+  quotactl_fd: [443, 443],
+  settimeofday: [164, 170],
+  clock_settime: [227, 112],
+  clock_adjtime: [305, 266],
+  adjtimex: [159, 171],
+  sethostname: [170, 161],
+  setdomainname: [171, 162],
+  iopl: [172, null],
+  ioperm: [173, null],
+  modify_ldt: [154, null],
+  nfsservctl: [180, 42],
+  vhangup: [153, 58],
+  syslog: [103, 116],
+  lookup_dcookie: [212, 18],
+  uselib: [134, null],
+  _sysctl: [156, null],
+  sysfs: [139, null],
+  ustat: [136, null],
+  fanotify_init: [300, 262],
+  move_pages: [279, 239],
+  migrate_pages: [256, 238],
+  io_uring_setup: [425, 425],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  openat2: [437, 437],
+  fchmodat2: [452, 452],
+  memfd_secret: [447, 447],
+  socket: [41, 198],
+  ioctl: [16, 29],
+  chmod: [90, null],
+  fchmod: [91, 52],
+  fchmodat: [268, 53],
+  mkdir: [83, null],
+  mkdirat: [258, 34],
+  mknod: [133, null],
+  mknodat: [259, 33],
+  open: [2, null],
+  openat: [257, 56],
+  creat: [85, null],
+} as const satisfies Record<string, readonly [number | null, number | null]>
+
+export type SyscallName = keyof typeof syscallNumbers
+export type Architecture = 'x86_64' | 'aarch64'
+
+/** AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64 of linux/audit.h. */
+export const auditArchitecture: Record<Architecture, number> = { x86_64: 0xc000003e, aarch64: 0xc00000b7 }
+
+/** Calls newer than this were unknown when the rules were written; a program is told that the kernel lacks them. */
+export const newestKnownSyscall = 466
+
+export function syscallNumber(name: SyscallName, architecture: Architecture): number | null {
+  return syscallNumbers[name][architecture === 'x86_64' ? 0 : 1]
+}

@@ -1,0 +1,158 @@
+import { basename } from 'node:path'
+import { fileHostArguments, relayArguments, treeRoot } from './bwrap-arguments.ts'
+import { proxyEnvironment } from './egress/environment.ts'
+import { type EgressProxy, startEgressProxy } from './egress/proxy.ts'
+import type { Engine } from './engine.ts'
+import { sandboxEntries } from './entries.ts'
+import { agentEnvironment } from './environment.ts'
+import { explainFailure } from './failure-cause.ts'
+import { createFifoStore, type FifoStore } from './fifo-store.ts'
+import { createFileHost } from './file-host.ts'
+import type { Holder } from './holder.ts'
+import { type Expected, judgeEvidence } from './judge-evidence.ts'
+import { engineLimits } from './limits.ts'
+import { type ParkContext, parkSandbox } from './parked-sandbox.ts'
+import type { TreeStep } from './plan-tree.ts'
+import { createPool, type NotParked, type Parked } from './pool.ts'
+import type { Profile } from './profiles.ts'
+import { type RunContext, runCommand } from './run-command.ts'
+import type { RunFolder } from './run-folder.ts'
+import type { Command, CommandResult, Sandbox, SandboxOptions } from './sandbox.ts'
+import { type Companion, startCompanion } from './start-companion.ts'
+
+export type SessionContext = {
+  options: SandboxOptions
+  profile: Profile
+  folder: RunFolder
+  engine: Engine
+  holder: Holder
+  steps: readonly TreeStep[]
+}
+
+export type SessionOpened = { kind: 'opened'; sandbox: Sandbox } | NotParked
+
+/** Starts what lives beside the commands, measures the first command sandbox, and keeps the session's pool. */
+export async function openSession(context: SessionContext): Promise<SessionOpened> {
+  const { options, folder, holder } = context
+  const egress = await openEgress(context)
+  if (typeof egress === 'string') return { kind: 'unavailable', reason: egress, missing: ['netRestrict'] }
+  const parking = parkContext(context, createFifoStore(context.engine, folder.fifo, options.user))
+  const park = () => parkAndJudge(parking, expectedOf(context), options.policy)
+  // The first one is started whatever the pool's size: what it is measured to be is what this session reports.
+  const first = await park()
+  if (first.kind !== 'parked') {
+    await egress?.close()
+    return first
+  }
+  const pool = createPool(options.poolSize, park)
+  pool.put(first)
+  const files = options.files
+    ? createFileHost(() =>
+        companion(context, folder.seccomp.fileHost, false, fileHostArguments(basename(sandboxEntries.fileHost), context.engine.ripgrep)),
+      )
+    : null
+  const running = new Set<Promise<CommandResult>>()
+  const closing = new AbortController()
+  const sandbox: Sandbox = {
+    report: first.report,
+    unavailable: null,
+    files,
+    egress: () => egress?.log() ?? [],
+    async run(command) {
+      const result = runCommand(() => pool.take(), endsWith(command, closing.signal), runContext(context))
+      running.add(result)
+      try {
+        return await result
+      } finally {
+        running.delete(result)
+        pool.refill()
+      }
+    },
+    async close() {
+      closing.abort()
+      await Promise.all([pool.close(), files?.close(), ...running])
+      await egress?.close()
+      await holder.close()
+    },
+  }
+  pool.refill()
+  return { kind: 'opened', sandbox }
+}
+
+async function parkAndJudge(context: ParkContext, expected: Expected, policy: SandboxOptions['policy']): Promise<Parked | NotParked> {
+  if (!context.holder.alive()) return { kind: 'unavailable', reason: "the session's holder has ended; open a new sandbox", missing: [] }
+  const parked = await parkSandbox(context)
+  if (parked.kind === 'failed') return { kind: 'unavailable', reason: explainFailure(parked), missing: [] }
+  const report = judgeEvidence(parked.sandbox.evidence, context.holder, expected)
+  if (report.state === 'enforced' || policy === 'prefer') return { kind: 'parked', sandbox: parked.sandbox, report }
+  await parked.sandbox.discard()
+  return {
+    kind: 'unavailable',
+    reason: `the sandbox lacks ${report.missing.join(', ')}, which the policy requires`,
+    missing: report.missing,
+  }
+}
+
+/** The proxy outside and the relay inside; null when the network is not `proxy`, a reason when they do not start. */
+async function openEgress(context: SessionContext): Promise<EgressProxy | null | string> {
+  const { options, folder } = context
+  if (options.network.kind !== 'proxy') return null
+  const proxy = await startEgressProxy(folder.proxy, options.user, { allow: options.network.allow, permitted: options.privateEgress ?? [] })
+  const relay = await companion(
+    context,
+    folder.seccomp.commands,
+    true,
+    relayArguments(basename(sandboxEntries.relay), engineLimits.relayPort),
+  )
+  if (typeof relay === 'string') {
+    await proxy.close()
+    return `the egress relay did not start: ${relay}`
+  }
+  relay.output.resume()
+  return {
+    log: proxy.log,
+    async close() {
+      relay.kill()
+      await Promise.all([relay.ended, proxy.close()])
+    },
+  }
+}
+
+function companion(context: SessionContext, seccomp: string, net: boolean, bwrapArguments: string[]): Promise<Companion | string> {
+  const { engine, holder, options } = context
+  return startCompanion({ engine, holder, user: options.user, limits: options.limits, seccomp, net, bwrapArguments })
+}
+
+function parkContext({ options, folder, engine, holder }: SessionContext, fifos: FifoStore): ParkContext {
+  return {
+    engine,
+    holder,
+    fifos,
+    user: options.user,
+    limits: options.limits,
+    seccomp: folder.seccomp.commands,
+    environment: { ...agentEnvironment, ...proxyEnvironment(options.network, engineLimits.relayPort) },
+    net: options.network.kind !== 'host',
+  }
+}
+
+function expectedOf({ options, profile, steps }: SessionContext): Expected {
+  const net = options.network.kind === 'host' ? 'host' : 'private'
+  return { steps, net, user: options.user, limits: options.limits, profile: profile.name }
+}
+
+function runContext({ options, profile, folder, holder }: SessionContext): RunContext {
+  return {
+    limits: options.limits,
+    inbox: folder.inbox,
+    outputFolder: folder.output,
+    disk: profile.workspaceWritable ? (options.workspace?.source ?? folder.workspace) : folder.home,
+    // The session's /tmp, seen through the holder's mount namespace.
+    tmp: `/proc/${holder.pid}/root${treeRoot}/tmp`,
+  }
+}
+
+/** A command that also ends when the session is closed. */
+function endsWith(command: Command, closing: AbortSignal): Command {
+  return { ...command, signal: command.signal ? AbortSignal.any([command.signal, closing]) : closing }
+}

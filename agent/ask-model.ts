@@ -40,6 +40,7 @@ async function ask(session: SessionContext, turn: number, asked: number): Promis
   const sample = await session.sampler.sample(request, {
     signal: session.stop.signal,
     reserved: reservation.counts,
+    takenIds: session.callIds,
     mayTryAgain: held => budget.fitsAgain(reservation, held),
     onRetry: retry => progress({ kind: 'retrying', turn, triesMax: session.limits.modelTriesMax, ...retry }),
   })

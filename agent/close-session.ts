@@ -8,7 +8,7 @@ import type { SessionResult } from './session.ts'
  */
 export async function closeSession(session: SessionContext, end: End): Promise<SessionResult> {
   const hurried = session.stop.reason() !== null
-  const fixed = hurried ? await within(session.snapshots.settled(), session.limits.cancelGraceMs) : await session.snapshots.settled()
+  const fixed = hurried ? await within(session.snapshots.settled(), session.limits.snapshotGraceMs) : await session.snapshots.settled()
   if (!fixed || !(await session.journal.append({ type: 'session.ended', commandId: 'session:end', payload: end })))
     return leftResult(session)
   return endedResult(session, end)

@@ -33,6 +33,8 @@ export type SessionContext = {
   snapshots: SnapshotKeeper
   taints: Taints
   todos: TodoList
+  /** Ids of all calls of the conversation. */
+  callIds: Set<string>
   progress(update: ProgressUpdate): void
   /** Records the session's first events, unless an earlier attempt did. False: fenced. */
   begin(): Promise<boolean>

@@ -1,7 +1,9 @@
+import { limitTable } from '../config-schema/index.ts'
+
 /** Every maximum of a session, with its unit in its name. The operator may set each one. */
 export const sessionLimits = {
   /** Tries of one model request, the first included. */
-  modelTriesMax: 15,
+  modelTriesMax: limitTable.modelTriesMax.default,
   /** Tries of one model request that was answered 429. */
   rateLimitTriesMax: 2,
   backoffBaseMs: 2_000,
@@ -12,14 +14,17 @@ export const sessionLimits = {
   retryAfterMaxMs: 120_000,
   modelConnectMs: 10_000,
   /** No chunk at all, or only chunks without content, for this long. */
-  modelIdleMs: 600_000,
-  modelTotalMs: 1_200_000,
+  modelIdleMs: limitTable.modelIdleMs.default,
+  /** One answer, from its first try to its last byte. */
+  modelTotalMs: limitTable.modelTotalMs.default,
   /** Text, reasoning and arguments of one answer together. */
   answerBytesMax: 4_194_304,
   errorBodyBytesMax: 65_536,
   callsPerTurnMax: 64,
-  /** How long a cancelled tool may take to come back before the session goes on without it. */
-  cancelGraceMs: 1_000,
+  /** How long a stopped tool may take to come back before the session goes on without it. */
+  toolGraceMs: 1_000,
+  /** How long a stopped session waits for the tree that is being made. */
+  snapshotGraceMs: 500,
   /** A kill switch that cannot be read still lets reads pass for this long after it was last seen clear. */
   killSwitchStaleMs: 60_000,
   hookMs: 5_000,
@@ -41,12 +46,12 @@ export const sessionLimits = {
   grepOutputBytesMax: 40_000,
   grepStdoutBytesMax: 5_000_000,
   grepMs: 20_000,
-  commandDefaultMs: 120_000,
-  commandMaxMs: 300_000,
+  commandWallMs: limitTable.commandWallMs.default,
+  commandWallMsMax: limitTable.commandWallMsMax.default,
   commandOutputCharsMax: 20_000,
   /** An argument of execve may have 128 KiB; a longer script could not be started. */
   scriptBytesMax: 120_000,
   todosMax: 200,
-} as const
+}
 
-export type SessionLimits = { [K in keyof typeof sessionLimits]: number }
+export type SessionLimits = typeof sessionLimits

@@ -50,6 +50,7 @@ export function openSession(start: SessionStart, ports: SessionPorts): SessionCo
     snapshots: openSnapshots(ports.snapshot, journal, folded.snapshots.length, progress),
     taints,
     todos: new Map(),
+    callIds: new Set(),
     progress,
     async begin() {
       if (!first) return true

@@ -1,4 +1,5 @@
 import type { NewEvent, Payload, ToolCall } from '../domain/index.ts'
+import { crashpoint } from '../telemetry/index.ts'
 import type { SessionContext } from './context.ts'
 import type { SettledCall } from './fold-session.ts'
 import type { FileHost } from './ports.ts'
@@ -151,11 +152,12 @@ async function runGuarded(session: SessionContext, call: ParsedCall): Promise<To
     const reason = error instanceof Error ? error.message : String(error)
     return { status: 'error', text: `Tool ${call.tool.name} failed: ${reason}`, detail: 'failed' }
   })
+  crashpoint('tool.running')
   const { signal } = session.stop
   const { promise: given, resolve: giveUp } = Promise.withResolvers<ToolOutcome>()
   let timer: NodeJS.Timeout | undefined
   const onStop = () => {
-    timer = setTimeout(giveUp, session.limits.cancelGraceMs, {
+    timer = setTimeout(giveUp, session.limits.toolGraceMs, {
       status: 'cancelled',
       text: 'Cancelled: the session is being stopped.',
       detail: 'cancelled',

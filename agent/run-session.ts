@@ -68,6 +68,7 @@ function endOfAnswer(answer: Payload<'model.answered'>, text: string): { reason:
 function addAnswer(session: SessionContext, answer: Payload<'model.answered'>): void {
   const calls = answer.toolCalls.map(call => {
     const tool = session.tools.get(call.name)
+    session.callIds.add(call.id)
     return { ...call, arguments: conversationArguments(call.arguments, value => tool?.parse(value).kind === 'fits') }
   })
   session.chat.addAssistant(answer.text, calls)

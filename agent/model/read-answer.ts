@@ -119,13 +119,14 @@ function callAt(answer: Answer, index: number | null, id: string | null): Answer
   return call
 }
 
-/** Each call with an id of its own within this answer, so that each can have exactly one result. */
-export function settledCalls(answer: Answer): ToolCall[] {
-  const taken = new Set<string>()
+/** Each call with an id of its own in the whole conversation, so that each can have exactly one result. */
+export function settledCalls(answer: Answer, takenIds: ReadonlySet<string>): ToolCall[] {
+  const own = new Set<string>()
   return answer.calls.map((call, index) => {
-    let id = call.id === '' ? `missing-call-id-${index}` : call.id
-    if (taken.has(id)) id = `${id}-${index}`
-    taken.add(id)
+    const wish = call.id === '' ? `missing-call-id-${index}` : call.id
+    let id = wish
+    for (let number = 2; own.has(id) || takenIds.has(id); number++) id = `${wish}-${number}`
+    own.add(id)
     return { id, name: call.name, arguments: call.arguments }
   })
 }

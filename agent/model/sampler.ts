@@ -1,5 +1,6 @@
 import { OpenAI } from 'openai'
 import type { ToolCall } from '../../domain/index.ts'
+import { crashpoint } from '../../telemetry/index.ts'
 import type { ChatRequest } from '../chat.ts'
 import type { SessionLimits } from '../limits.ts'
 import type { ModelEndpoint } from '../ports.ts'
@@ -18,6 +19,8 @@ export type SampleOptions = {
   signal: AbortSignal
   /** What one more try is held to cost at most. */
   reserved: TokenCounts
+  /** Call ids of the conversation so far. */
+  takenIds: ReadonlySet<string>
   /** False = the budget has no room for another try beside what the failed ones are held to have cost. */
   mayTryAgain(held: TokenCounts): boolean
   onRetry(retry: { failure: FailureKind; nextTry: number; waitMs: number }): void
@@ -72,10 +75,11 @@ async function sampleWithRetries(
   limits: SessionLimits,
   random: () => number,
 ): Promise<Sample> {
+  const endsAt = performance.now() + limits.modelTotalMs
   let held = noTokens
   let reported = true
   for (let tries = 1; ; tries++) {
-    const attempt = await tryOnce(client, request, options.signal, limits)
+    const attempt = await tryOnce(client, request, options.signal, limits, endsAt - performance.now())
     if (attempt.kind === 'answered') {
       const { answer } = attempt
       const usage = answer.usage ?? estimateTokens(request.body.byteLength, answer.bytes)
@@ -83,7 +87,7 @@ async function sampleWithRetries(
         kind: 'answered',
         text: answer.text,
         refusal: answer.refusal,
-        toolCalls: settledCalls(answer),
+        toolCalls: settledCalls(answer, options.takenIds),
         finishReason: answer.finishReason ?? 'unknown',
         usage,
         reported: answer.usage !== null && reported,
@@ -98,8 +102,13 @@ async function sampleWithRetries(
       reported = false
     }
     const triesMax = retriesOf(failure.kind, limits)
-    if (tries >= triesMax || !options.mayTryAgain(held)) return { kind: 'failed', failure, held, reported, tries }
+    if (tries >= triesMax) return { kind: 'failed', failure, held, reported, tries }
     const waitMs = backoffMs(tries, failure, limits, random)
+    const without = performance.now() + waitMs >= endsAt ? 'time' : options.mayTryAgain(held) ? null : 'budget'
+    if (without) {
+      const message = `${failure.message}; there is no ${without} left for another try`
+      return { kind: 'failed', failure: { ...failure, message }, held, reported, tries }
+    }
     options.onRetry({ failure: failure.kind, nextTry: tries + 1, waitMs })
     if (!(await pause(waitMs, options.signal))) {
       return { kind: 'failed', failure: { kind: 'cancelled', message: failures.cancelled.hint, retryAfterMs: null }, held, reported, tries }
@@ -130,8 +139,8 @@ export function backoffMs(tries: number, failure: Failure, limits: SessionLimits
 
 type Attempt = { kind: 'answered'; answer: Answer } | { kind: 'failed'; failure: Failure; usage: TokenCounts | null }
 
-async function tryOnce(client: OpenAI, request: ChatRequest, outer: AbortSignal, limits: SessionLimits): Promise<Attempt> {
-  const watch = openWatch(outer, limits)
+async function tryOnce(client: OpenAI, request: ChatRequest, outer: AbortSignal, limits: SessionLimits, leftMs: number): Promise<Attempt> {
+  const watch = openWatch(outer, limits.modelIdleMs, leftMs)
   const answer = emptyAnswer()
   try {
     const stream = (await client.post('/chat/completions', {
@@ -143,7 +152,10 @@ async function tryOnce(client: OpenAI, request: ChatRequest, outer: AbortSignal,
     for await (const chunk of stream) {
       const verdict = addChunk(answer, chunk)
       if (verdict === 'malformed') return failedTry('stream', 'the endpoint sent a chunk of an unknown shape', answer)
-      if (verdict === 'content') watch.sawContent()
+      if (verdict === 'content') {
+        watch.sawContent()
+        crashpoint('model.midStream')
+      }
       if (answer.bytes > limits.answerBytesMax) return failedTry('too-long', `more than ${limits.answerBytesMax} bytes`, answer)
     }
     const stopped = watch.stoppedBy()
@@ -173,7 +185,7 @@ function failedTry(kind: FailureKind, message: string, answer: Answer): Attempt 
 }
 
 /** Ends a try from outside, and remembers why: the session's own stop, silence, or its whole time. */
-function openWatch(outer: AbortSignal, limits: SessionLimits) {
+function openWatch(outer: AbortSignal, idleMs: number, leftMs: number) {
   const controller = new AbortController()
   let reason: 'cancelled' | 'idle' | 'total-time' | null = null
   const stop = (why: NonNullable<typeof reason>) => {
@@ -183,8 +195,8 @@ function openWatch(outer: AbortSignal, limits: SessionLimits) {
   const onOuter = () => stop('cancelled')
   if (outer.aborted) onOuter()
   else outer.addEventListener('abort', onOuter, { once: true })
-  const total = setTimeout(stop, limits.modelTotalMs, 'total-time')
-  const idle = setTimeout(stop, limits.modelIdleMs, 'idle')
+  const total = setTimeout(stop, Math.max(0, leftMs), 'total-time')
+  const idle = setTimeout(stop, idleMs, 'idle')
   return {
     signal: controller.signal,
     sawContent: () => void idle.refresh(),

@@ -1,12 +1,24 @@
-import { z } from 'zod'
 import type { Prompts } from '../prompt.ts'
+import { clientSchema } from './client-schema.ts'
+import { grep } from './grep.ts'
+import { list } from './list.ts'
 import { read } from './read.ts'
+import { replace } from './replace.ts'
 import { run } from './run.ts'
+import { todo } from './todo.ts'
 import type { Primitive, Tool } from './tool.ts'
 import { toolNames } from './tool-names.ts'
 import { write } from './write.ts'
 
-const primitives = { read: erased(read), write: erased(write), run: erased(run) }
+const primitives = {
+  read: erased(read),
+  replace: erased(replace),
+  write: erased(write),
+  list: erased(list),
+  grep: erased(grep),
+  run: erased(run),
+  todo: erased(todo),
+}
 export type PrimitiveName = keyof typeof primitives
 
 /** Forgets the type of the input. Safe as long as every input comes out of the primitive's own schema, which `parse` sees to. */
@@ -27,8 +39,22 @@ type FamilyRow = {
 export const families = {
   grok_build: [
     { client: 'read_file', primitive: 'read', parameters: { path: 'target_file' }, description: 'read' },
+    {
+      client: 'search_replace',
+      primitive: 'replace',
+      parameters: { path: 'file_path', oldString: 'old_string', newString: 'new_string', replaceAll: 'replace_all' },
+      description: 'replace',
+    },
     { client: 'write', primitive: 'write', parameters: { path: 'file_path' }, description: 'write' },
+    { client: 'list_dir', primitive: 'list', parameters: { path: 'target_directory' }, description: 'list' },
+    {
+      client: 'grep',
+      primitive: 'grep',
+      parameters: { before: '-B', after: '-A', context: '-C', ignoreCase: '-i', headLimit: 'head_limit', outputMode: 'output_mode' },
+      description: 'grep',
+    },
     { client: 'run_terminal_command', primitive: 'run', parameters: {}, description: 'run' },
+    { client: 'todo_write', primitive: 'todo', parameters: {}, description: 'todo' },
   ],
 } as const satisfies { [family: string]: readonly FamilyRow[] }
 
@@ -76,23 +102,4 @@ function openTool(family: string, row: FamilyRow, clientNames: ReadonlyMap<strin
 function renameKeys(value: unknown, toCanonical: ReadonlyMap<string, string>): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [toCanonical.get(key) ?? key, entry]))
-}
-
-type ObjectSchema = { type: 'object'; properties: { [name: string]: unknown }; required?: string[] }
-
-function clientSchema(input: z.ZodType<unknown>, toClient: (canonical: string) => string): unknown {
-  const schema = z.toJSONSchema(input, { io: 'output', target: 'draft-07' }) as unknown as ObjectSchema
-  const properties = Object.fromEntries(Object.entries(schema.properties).map(([name, value]) => [toClient(name), plain(value)]))
-  return { type: 'object', properties, required: (schema.required ?? []).map(toClient) }
-}
-
-/** zod writes the bounds of a safe integer into every int; they say nothing to a model and cost bytes. */
-function plain(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  const { minimum, maximum, minLength: _minLength, default: _default, ...rest } = value as { [key: string]: unknown }
-  return {
-    ...rest,
-    ...(minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum }),
-    ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
-  }
 }

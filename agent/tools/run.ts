@@ -40,9 +40,9 @@ export const run: Primitive<Input> = {
 
 /** 0 or nothing = the default; a value is cut at the ceiling; never longer than the session has left. */
 export function commandWallMs(asked: number | undefined, context: Pick<ToolContext, 'limits' | 'timeLeftMs'>): number {
-  const { commandDefaultMs, commandMaxMs } = context.limits
-  const wanted = asked !== undefined && asked > 0 ? asked : commandDefaultMs
-  return Math.max(1, Math.min(wanted, Math.max(commandMaxMs, commandDefaultMs), context.timeLeftMs()))
+  const { commandWallMs: usual, commandWallMsMax: most } = context.limits
+  const wanted = asked !== undefined && asked > 0 ? asked : usual
+  return Math.max(1, Math.min(wanted, Math.max(most, usual), context.timeLeftMs()))
 }
 
 type Ended = Extract<CommandResult, { kind: 'ended' }>

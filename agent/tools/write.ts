@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ignoreNote } from './ignored.ts'
 import { countLines } from './line-counts.ts'
 import { contentHash, failed, fileFault, formatBytes, ok } from './outcome.ts'
 import { readTextFile } from './text-file.ts'
@@ -36,6 +37,7 @@ export const write: Primitive<Input> = {
     const edits = [{ path: input.path, contentHash: contentHash(content) }]
     const detail = before.kind === 'read' ? `+${lines} -${countLines(before.content)}` : `+${lines}`
     const what = answer.created ? 'Created' : 'Replaced the content of'
-    return ok(`${what} ${input.path} (${lines} lines, ${formatBytes(content.byteLength)}).`, detail, { edits })
+    const note = await ignoreNote(input.path, context.files)
+    return ok(`${what} ${input.path} (${lines} lines, ${formatBytes(content.byteLength)}).${note}`, detail, { edits })
   },
 }

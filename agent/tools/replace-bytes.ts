@@ -1,0 +1,148 @@
+/**
+ * Replaces text in a file's bytes. Matching sees every line end as LF; what is written back keeps each line's own end, and
+ * every byte outside the match, so that a file of mixed ends or another encoding stays exact.
+ */
+export type Replaced =
+  | { kind: 'replaced'; content: Uint8Array; count: number; lines: readonly number[]; added: number; removed: number }
+  | { kind: 'missing' }
+  | { kind: 'several'; count: number; lines: readonly number[] }
+
+/** Line numbers that are named; more are only counted. */
+const linesNamedMax = 10
+const lf = 0x0a
+const cr = 0x0d
+
+export function replaceBytes(content: Uint8Array, oldText: string, newText: string, all: boolean): Replaced {
+  const view = foldLineEnds(Buffer.from(content.buffer, content.byteOffset, content.byteLength))
+  const needle = Buffer.from(oldText.replaceAll('\r\n', '\n'))
+  const replacement = Buffer.from(newText.replaceAll('\r\n', '\n'))
+  const starts: number[] = []
+  for (let at = view.bytes.indexOf(needle); at >= 0; at = view.bytes.indexOf(needle, at + needle.byteLength)) starts.push(at)
+  if (starts.length === 0) return { kind: 'missing' }
+  const lines = lineNumbers(view.bytes, starts.slice(0, linesNamedMax))
+  if (starts.length > 1 && !all) return { kind: 'several', count: starts.length, lines }
+  const parts: Uint8Array[] = []
+  let from = 0
+  for (const start of starts) {
+    const end = start + needle.byteLength
+    parts.push(content.subarray(from, view.raw(start)), withLineEnds(view, start, end, needle, replacement))
+    from = view.raw(end)
+  }
+  parts.push(content.subarray(from))
+  const changed = changedLines(needle, replacement)
+  return {
+    kind: 'replaced',
+    content: Buffer.concat(parts),
+    count: starts.length,
+    lines,
+    added: changed.added * starts.length,
+    removed: changed.removed * starts.length,
+  }
+}
+
+type Folded = { bytes: Buffer; raw(index: number): number; isCrlf(index: number): boolean }
+
+/** The bytes with CRLF as LF, and the way back: where in the file the byte at an index begins. */
+function foldLineEnds(content: Buffer): Folded {
+  const removed: number[] = []
+  for (let at = content.indexOf(lf); at >= 0; at = content.indexOf(lf, at + 1)) if (at > 0 && content[at - 1] === cr) removed.push(at - 1)
+  if (removed.length === 0) return { bytes: content, raw: index => index, isCrlf: () => false }
+  const bytes = Buffer.allocUnsafe(content.byteLength - removed.length)
+  // By the index of each LF that stood behind a CR, in ascending order: how many CRs are gone up to it.
+  const ends = new Uint32Array(removed.length)
+  let written = 0
+  let from = 0
+  for (const [count, at] of removed.entries()) {
+    written += content.copy(bytes, written, from, at)
+    ends[count] = written
+    from = at + 1
+  }
+  content.copy(bytes, written, from)
+  const before = (index: number) => {
+    let low = 0
+    let high = ends.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((ends[middle] as number) < index) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+  return { bytes, raw: index => index + before(index), isCrlf: index => ends[before(index)] === index }
+}
+
+/** The new text with line ends: unchanged lines keep theirs, new ones take that of the lines they stand among. */
+function withLineEnds(view: Folded, start: number, end: number, needle: Buffer, replacement: Buffer): Uint8Array {
+  const old = endsWithin(view, start, end)
+  const { prefix, suffix } = commonEnds(needle, replacement)
+  const total = countOf(replacement, 0, replacement.byteLength)
+  const kept = countOf(replacement, 0, prefix)
+  const keptAfter = countOf(replacement, replacement.byteLength - suffix, replacement.byteLength)
+  const around = old[Math.min(kept, old.length - 1)] ?? endNear(view, start, end)
+  const parts: Uint8Array[] = []
+  let from = 0
+  let number = 0
+  for (let at = replacement.indexOf(lf); at >= 0; at = replacement.indexOf(lf, at + 1)) {
+    const crlf = number < kept ? old[number] : number >= total - keptAfter ? old[old.length - (total - number)] : around
+    parts.push(replacement.subarray(from, at), crlf ? crlfBytes : lfBytes)
+    from = at + 1
+    number++
+  }
+  parts.push(replacement.subarray(from))
+  return Buffer.concat(parts)
+}
+
+const crlfBytes = Buffer.from('\r\n')
+const lfBytes = Buffer.from('\n')
+
+/** For each line end of a range: whether it is CRLF. */
+function endsWithin(view: Folded, start: number, end: number): boolean[] {
+  const found: boolean[] = []
+  for (let at = view.bytes.indexOf(lf, start); at >= 0 && at < end; at = view.bytes.indexOf(lf, at + 1)) found.push(view.isCrlf(at))
+  return found
+}
+
+/** The end of the line a range stands in, else of the line before, else LF. */
+function endNear(view: Folded, start: number, end: number): boolean {
+  const after = view.bytes.indexOf(lf, end)
+  if (after >= 0) return view.isCrlf(after)
+  const before = start === 0 ? -1 : view.bytes.lastIndexOf(lf, start - 1)
+  return before >= 0 && view.isCrlf(before)
+}
+
+function commonEnds(left: Buffer, right: Buffer): { prefix: number; suffix: number } {
+  const most = Math.min(left.byteLength, right.byteLength)
+  let prefix = 0
+  while (prefix < most && left[prefix] === right[prefix]) prefix++
+  let suffix = 0
+  while (suffix < most - prefix && left[left.byteLength - 1 - suffix] === right[right.byteLength - 1 - suffix]) suffix++
+  return { prefix, suffix }
+}
+
+function countOf(bytes: Buffer, from: number, to: number): number {
+  let count = 0
+  for (let at = bytes.indexOf(lf, from); at >= 0 && at < to; at = bytes.indexOf(lf, at + 1)) count++
+  return count
+}
+
+function lineNumbers(bytes: Buffer, starts: readonly number[]): number[] {
+  let line = 1
+  let from = 0
+  return starts.map(start => {
+    line += countOf(bytes, from, start)
+    from = start
+    return line
+  })
+}
+
+/** Lines that differ, for `+9 -2`. */
+function changedLines(needle: Buffer, replacement: Buffer): { added: number; removed: number } {
+  const before = needle.toString('utf8').split('\n')
+  const after = replacement.toString('utf8').split('\n')
+  const most = Math.min(before.length, after.length)
+  let same = 0
+  while (same < most && before[same] === after[same]) same++
+  let sameAfter = 0
+  while (sameAfter < most - same && before.at(-1 - sameAfter) === after.at(-1 - sameAfter)) sameAfter++
+  return { added: after.length - same - sameAfter, removed: before.length - same - sameAfter }
+}

@@ -33,6 +33,7 @@ function fail(error: unknown): void {
     return
   }
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
-  process.stderr.write(`grokbot: broken: ${message}\n${process.env['GROKBOT_TRACE'] ? `${stack}\n` : ''}`)
+  const verbose = environment.kind === 'read' && environment.values.LOG_LEVEL === 'debug'
+  process.stderr.write(`grokbot: broken: ${verbose ? stack : `${message} (LOG_LEVEL=debug shows where)`}\n`)
   process.exitCode = exitCodes.failed
 }

@@ -1,0 +1,72 @@
+/** What the linter can not say. Each rule sees one file; a reasoned exception is one line in `exceptions`. */
+export type SourceFile = { path: string; text: string }
+export type TidyRule = { name: string; applies(path: string): boolean; finds(file: SourceFile): boolean; planted: SourceFile }
+
+const isSource = (path: string) => path.endsWith('.ts') && !path.startsWith('test/')
+const isTest = (path: string) => path.startsWith('test/') && path.endsWith('.ts')
+const zodHomes = /^(?:config-schema|domain|github|simulator|tools|agent|effects|app|ledger|sandbox|cli)\//
+const dumpingGrounds = /(?:^|\/)(?:utils?|helpers?|common|shared|misc|lib)(?:\/|\.ts$)/
+
+export const tidyRules: readonly TidyRule[] = [
+  {
+    name: 'a source file has at most 400 lines',
+    applies: isSource,
+    finds: ({ text }) => text.split('\n').length > 401,
+    planted: { path: 'app/long.ts', text: '\n'.repeat(402) },
+  },
+  {
+    name: 'no folder or file is a dumping ground',
+    applies: path => path.endsWith('.ts'),
+    finds: ({ path }) => dumpingGrounds.test(path),
+    planted: { path: 'app/utils/x.ts', text: '' },
+  },
+  {
+    name: 'errors are not told apart by their message',
+    applies: isSource,
+    finds: ({ text }) => /\.message\s*(?:===|!==|\.includes\(|\.startsWith\(|\.match\()/.test(text),
+    planted: { path: 'app/x.ts', text: "if (error.message === 'no') retry()" },
+  },
+  {
+    name: 'no shell string is built',
+    applies: isSource,
+    finds: ({ text }) => /\bshell:\s*true\b|\bexecSync\(|\bexec\(\s*[`'"]/.test(text),
+    planted: { path: 'app/x.ts', text: 'spawn(name, { shell: true })' },
+  },
+  {
+    name: 'the environment is read in one file',
+    applies: path => isSource(path) && path !== 'config-schema/environment.ts' && !path.startsWith('tools/') && !path.startsWith('bench/'),
+    finds: ({ text }) => /\bprocess\.env\b/.test(text),
+    planted: { path: 'app/x.ts', text: 'const home = process.env.HOME' },
+  },
+  {
+    name: 'zod stays at the edges',
+    applies: isSource,
+    finds: ({ path, text }) => /from 'zod'/.test(text) && !zodHomes.test(path),
+    planted: { path: 'queue/x.ts', text: "import { z } from 'zod'" },
+  },
+  {
+    name: 'the words decide without clock, chance or disk',
+    applies: path => path.startsWith('domain/'),
+    finds: ({ text }) =>
+      /Date\.now|new Date\(\)|Math\.random|randomUUID|randomBytes|node:fs|node:net|node:http|node:child_process/.test(text),
+    planted: { path: 'domain/x.ts', text: 'const at = Date.now()' },
+  },
+  {
+    name: 'no module is mocked',
+    applies: isTest,
+    finds: ({ text }) => /\bvi\.(?:mock|doMock)\(/.test(text),
+    planted: { path: 'test/app/x.test.ts', text: ['vi', "mock('../x.ts')"].join('.') },
+  },
+  {
+    name: 'no test is switched off',
+    applies: isTest,
+    finds: ({ text }) => /\b(?:it|test|describe)\.(?:skip|only|todo)\b/.test(text),
+    planted: { path: 'test/app/x.test.ts', text: ['test', "skip('later', () => {})"].join('.') },
+  },
+]
+
+/** `rule name|path`: why it may stand there. */
+export const exceptions: Readonly<Record<string, string>> = {
+  'the environment is read in one file|simulator/github/repository-git.ts':
+    "the fake's git needs the machine's PATH; it is no part of the product",
+}

@@ -1,0 +1,69 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { describe, expect, test } from 'vitest'
+import { importRules, readImportTable } from '../../tools/import-rules.ts'
+import { exceptions, tidyRules } from './tidy-rules.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const { stdout } = await execa('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
+const files = stdout
+  .split('\0')
+  .filter(name => name.endsWith('.ts') && !name.includes('/fixtures/') && !name.startsWith('test/tidy/'))
+  .flatMap(name => {
+    try {
+      return [{ path: name, text: readFileSync(path.join(root, name), 'utf8') }]
+    } catch {
+      // Deleted but still in the index.
+      return []
+    }
+  })
+
+describe.each(tidyRules)('$name', rule => {
+  test('in every file', () => {
+    const found = files.filter(file => rule.applies(file.path) && rule.finds(file) && !exceptions[`${rule.name}|${file.path}`])
+    expect(found.map(file => file.path)).toEqual([])
+  })
+  test('and a planted violation is found', () => {
+    expect(rule.applies(rule.planted.path) && rule.finds(rule.planted)).toBe(true)
+  })
+})
+
+describe('the import table of ARCHITECTURE.md', () => {
+  const rows = readImportTable(readFileSync(path.join(root, 'ARCHITECTURE.md'), 'utf8'))
+  const planted = [
+    ['an import that the table forbids', 'agent/x.ts', "import { a } from '../github/index.ts'\nexport const b = a\n"],
+    ['an import past a door', 'worker/deep/x.ts', "import { a } from '../../git/run-git.ts'\nexport const b = a\n"],
+    ['a package of another folder', 'app/x.ts', "import { Octokit } from '@octokit/rest'\nexport const b = Octokit\n"],
+    ['a database driver outside the ledger', 'worker/x.ts', "import Database from 'better-sqlite3'\nexport const b = Database\n"],
+    ['a test imported by the product', 'cli/x.ts', "import { a } from '../test/x.ts'\nexport const b = a\n"],
+  ] as const
+
+  test('is what biome.json enforces', () => {
+    const biome = JSON.parse(readFileSync(path.join(root, 'biome.json'), 'utf8')) as { overrides: unknown[] }
+    expect(biome.overrides).toEqual(expect.arrayContaining(importRules(rows)))
+  })
+  test.each(planted)('%s is found by the linter', async (_, file, text) => {
+    expect(await lint(file, text)).toContain('noRestrictedImports')
+  })
+  test('and what it allows passes', async () => {
+    expect(await lint('worker/x.ts', "import { a } from '../git/index.ts'\n\nexport const b = a\n")).not.toContain('noRestrictedImports')
+  })
+})
+
+/** Runs the project's own linter settings on one file in an empty folder. */
+async function lint(file: string, text: string): Promise<string> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tidy-'))
+  try {
+    const settings = JSON.parse(readFileSync(path.join(root, 'biome.json'), 'utf8'))
+    writeFileSync(path.join(folder, 'biome.json'), JSON.stringify({ ...settings, $schema: undefined, vcs: undefined }))
+    mkdirSync(path.join(folder, path.dirname(file)), { recursive: true })
+    writeFileSync(path.join(folder, file), text)
+    cpSync(path.join(root, 'tsconfig.json'), path.join(folder, 'tsconfig.json'))
+    const result = await execa(path.join(root, 'node_modules/.bin/biome'), ['lint', file], { cwd: folder, reject: false, all: true })
+    return result.all ?? ''
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

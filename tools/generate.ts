@@ -1,0 +1,83 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { format } from 'node:util'
+import { z } from 'zod'
+import { limitTable, RepositoryConfig } from '../config-schema/index.ts'
+import { commandTable, eventTypes } from '../domain/index.ts'
+import { crashpointNames } from '../telemetry/index.ts'
+import { importRules, readImportTable } from './import-rules.ts'
+
+/** Makes everything that is made from a table. `--check` writes nothing and fails when a file is stale. */
+const root = path.resolve(import.meta.dirname, '..')
+const read = (name: string) => readFileSync(path.join(root, name), 'utf8')
+const check = process.argv.includes('--check')
+const stale: string[] = []
+
+function write(name: string, content: string) {
+  let current: string | null = null
+  try {
+    current = read(name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  if (current === content) return
+  if (check) stale.push(name)
+  else writeFileSync(path.join(root, name), content)
+}
+
+/** Puts `rows` between the markers `<!-- name:begin -->` and `<!-- name:end -->` of a document. */
+function fill(file: string, name: string, rows: string) {
+  const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`]
+  const text = read(file)
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(format('%s has no markers for %s', file, name))
+  write(file, `${text.slice(0, from + begin.length)}\n${rows}\n${text.slice(to)}`)
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+const biome = JSON.parse(read('biome.json')) as { overrides: { generated?: boolean; includes: string[] }[] }
+const rules = importRules(readImportTable(read('ARCHITECTURE.md')))
+const byHand = biome.overrides.filter(override => !override.includes.every(glob => rules.some(rule => rule.includes.includes(glob))))
+write('biome.json', `${JSON.stringify({ ...biome, overrides: [...byHand, ...rules] }, null, 2)}\n`)
+
+fill(
+  'docs/limits.md',
+  'limits',
+  table(
+    ['limit', 'default', 'why', 'a repository may lower it'],
+    Object.entries(limitTable).map(([name, limit]) => [
+      `\`${name}\``,
+      String(limit.default),
+      limit.why,
+      'repository' in limit ? 'yes' : 'no',
+    ]),
+  ),
+)
+fill(
+  'docs/commands.md',
+  'commands',
+  table(
+    ['command', 'where', 'needs', 'what it does'],
+    commandTable.map(row => [
+      `\`/grok ${row.verb}\``,
+      row.where.map(place => (place === 'issue' ? 'issues' : 'pull requests')).join(', '),
+      row.needs,
+      row.help,
+    ]),
+  ),
+)
+fill('docs/events.md', 'events', eventTypes.map(type => `- \`${type}\``).join('\n'))
+fill(
+  'docs/crash-points.md',
+  'crash-points',
+  [...crashpointNames.map(name => `- \`${name}\``), '- `event.<type>.before` and `event.<type>.after` for every event type'].join('\n'),
+)
+write('docs/grok.schema.json', `${JSON.stringify(z.toJSONSchema(RepositoryConfig), null, 2)}\n`)
+
+if (stale.length > 0) {
+  process.stderr.write(`stale: ${stale.join(', ')}; run ./dev generate\n`)
+  process.exitCode = 1
+}

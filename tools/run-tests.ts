@@ -1,0 +1,64 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import { z } from 'zod'
+
+/**
+ * `./dev test [suite …]`: runs the suites (folders of test/), prints the seconds of each against its line in
+ * test/budget.json, and ends with `N passed, N failed, N skipped`.
+ */
+const Report = z.object({
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      startTime: z.number(),
+      endTime: z.number(),
+      status: z.string(),
+      message: z.string().optional(),
+      assertionResults: z.array(z.object({ status: z.string(), fullName: z.string() })),
+    }),
+  ),
+})
+const root = path.resolve(import.meta.dirname, '..')
+const Budget = z.record(z.string(), z.number())
+const budget = Budget.parse(JSON.parse(readFileSync(path.join(root, 'test/budget.json'), 'utf8')))
+const suites = process.argv.slice(2).filter(name => !name.startsWith('-'))
+
+const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-test-'))
+const file = path.join(folder, 'report.json')
+const filters = suites.map(suite => `test/${suite}/`)
+const run = await execa(
+  path.join(root, 'node_modules/.bin/vitest'),
+  ['run', ...filters, '--reporter=dot', '--reporter=json', `--outputFile=${file}`],
+  {
+    cwd: root,
+    reject: false,
+    stdout: ['pipe', 'inherit'],
+    stderr: ['pipe', 'inherit'],
+  },
+)
+const report = Report.parse(JSON.parse(readFileSync(file, 'utf8')))
+rmSync(folder, { recursive: true, force: true })
+
+const seconds = new Map<string, number>()
+const counts = { passed: 0, failed: 0, skipped: 0 }
+for (const result of report.testResults) {
+  const suite = path.relative(path.join(root, 'test'), result.name).split(path.sep)[0] ?? ''
+  seconds.set(suite, (seconds.get(suite) ?? 0) + (result.endTime - result.startTime) / 1000)
+  for (const { status } of result.assertionResults) counts[status === 'passed' || status === 'failed' ? status : 'skipped'] += 1
+  // A file that could not be loaded has no test that failed; it must not count as nothing.
+  if (result.status === 'failed' && result.assertionResults.every(test => test.status !== 'failed')) counts.failed += 1
+}
+let over = false
+for (const [suite, spent] of [...seconds].sort(([one], [other]) => one.localeCompare(other))) {
+  const allowed = budget[suite]
+  const late = allowed === undefined || spent > allowed
+  over ||= late
+  process.stdout.write(
+    `${suite.padEnd(12)} ${spent.toFixed(1).padStart(7)} s of ${allowed ?? 'no line in test/budget.json'}${late ? '  OVER' : ''}\n`,
+  )
+}
+if (over) process.stdout.write('a suite took longer than its line in test/budget.json\n')
+process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`)
+process.exitCode = run.exitCode !== 0 || counts.failed > 0 || counts.passed === 0 || over ? 1 : 0

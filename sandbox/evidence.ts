@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { namespaceOf } from './engine.ts'
-import type { Holder } from './holder.ts'
+import { engineLimits } from './limits.ts'
 
 /**
  * What the kernel says about a parked sandbox, read from outside while its shell waits: the shell has been through exec,
@@ -21,7 +21,17 @@ export type Evidence = {
 const namespaceNames = ['user', 'mnt', 'pid', 'ipc', 'uts', 'net', 'cgroup'] as const
 export type NamespaceName = (typeof namespaceNames)[number]
 
-export function readEvidence(pid: number, _holder: Holder): Evidence | null {
+export async function readEvidence(pid: number): Promise<Evidence | null> {
+  // bwrap's own pid 1 loads the filter after it has forked the shell, which may be ready first: what is not yet there is
+  // waited for, what is still not there then is missing.
+  for (let waited = 0; ; waited += 1) {
+    const evidence = readOnce(pid)
+    if (evidence === null || evidence.seccompFiltered || waited >= engineLimits.evidenceWaitMs) return evidence
+    await new Promise(resolve => setTimeout(resolve, 1))
+  }
+}
+
+function readOnce(pid: number): Evidence | null {
   try {
     const shell = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ')[0]
     if (!shell) return null

@@ -157,17 +157,17 @@ let leaked: number[] | null = null
 
 /** Lays /dev/null over inherited descriptors; dash could only close those up to 9. */
 function blankLeakedDescriptors(stdio: Exclude<StdioOptions, string>): void {
-  leaked ??= inheritedDescriptors()
-  for (const fd of leaked) {
+  for (const fd of leakedDescriptors()) {
     while (stdio.length <= fd) stdio.push('ignore')
     if (stdio[fd] === 'ignore' && fd > 2) stdio[fd] = nullDescriptor()
   }
 }
 
-function inheritedDescriptors(): number[] {
-  return readdirSync('/proc/self/fd')
+export function leakedDescriptors(): readonly number[] {
+  leaked ??= readdirSync('/proc/self/fd')
     .map(Number)
     .filter(fd => fd > 2 && isPassedOn(fd))
+  return leaked
 }
 
 function isPassedOn(fd: number): boolean {

@@ -25,6 +25,8 @@ export const engineLimits = {
   holderStartMs: 10_000,
   /** From spawn to "parked": creation takes about 8 ms; the rest is a loaded machine. */
   parkMs: 15_000,
+  /** How long evidence that is about to appear is waited for, in steps of a millisecond. */
+  evidenceWaitMs: 500,
   /** How long a killed sandbox may take to be gone before its end is reported all the same. */
   killGraceMs: 5_000,
   /** How long the output of an ended command may stay open before it is cut off. */

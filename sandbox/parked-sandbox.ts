@@ -4,7 +4,7 @@ import { type Engine, namespaceOf } from './engine.ts'
 import { type Evidence, readEvidence } from './evidence.ts'
 import type { Fifo, FifoStore } from './fifo-store.ts'
 import { type Holder, killPid } from './holder.ts'
-import { type Launched, launch, pipeAt } from './launch.ts'
+import { type Launched, launch, leakedDescriptors, pipeAt } from './launch.ts'
 import { engineLimits } from './limits.ts'
 import type { SandboxLimits, SandboxUser } from './sandbox.ts'
 
@@ -42,13 +42,19 @@ export type ParkContext = {
  * The waiting shell. It reads a length and that many bytes, which are quoted by us, and evaluates them: they change to the
  * folder ("C" on fd 9 when that fails), close fd 9 and become the command.
  */
-const parkedScript = 'LC_ALL=C; printf R >&9; IFS= read -r -u 9 n && IFS= read -r -N "$n" -u 9 s && unset LC_ALL n && eval "$s"'
+const waitScript = 'LC_ALL=C; printf R >&9; IFS= read -r -u 9 n && IFS= read -r -N "$n" -u 9 s && unset LC_ALL n && eval "$s"'
+
+/** Descriptors the worker itself was started with are /dev/null here already; the command does not see even that. */
+function closeLeaked(): string {
+  const leaked = leakedDescriptors()
+  return leaked.length === 0 ? '' : `exec ${leaked.map(fd => `${fd}>&-`).join(' ')}; `
+}
 
 export async function parkSandbox(context: ParkContext): Promise<{ kind: 'parked'; sandbox: ParkedSandbox } | ParkFailure> {
-  const { engine, holder, limits } = context
+  const { engine, limits, holder } = context
   const fifo = await context.fifos.take()
   const launched = launch({
-    argv: [...holder.enter(context.net), ...commandArguments(context.environment, parkedScript)],
+    argv: [...holder.enter(context.net), ...commandArguments(context.environment, `${closeLeaked()}${waitScript}`)],
     user: context.user,
     limits: {
       cpuSeconds: limits.cpuSeconds + engineLimits.cpuGraceSeconds,
@@ -67,7 +73,7 @@ export async function parkSandbox(context: ParkContext): Promise<{ kind: 'parked
   const control = pipeAt(launched.child, fds.control) as Socket
   const parked = await signalFrom(control, launched)
   const pid = await launched.childPid
-  const evidence = pid === null || parked !== 'R' ? null : readEvidence(pid, holder)
+  const evidence = pid === null || parked !== 'R' ? null : await readEvidence(pid)
   if (pid === null || evidence === null) {
     const said = await drain(fifo, launched, pid)
     return { kind: 'failed', stderr: said, exit: launched.child.exitCode, childSeen: pid !== null }

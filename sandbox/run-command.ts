@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import type { SandboxReport } from '../domain/index.ts'
 import { writeCommandScript } from './command-script.ts'
 import { engineLimits } from './limits.ts'
 import { captureOutput } from './output-capture.ts'
 import type { ParkedSandbox } from './parked-sandbox.ts'
+import type { NotParked, Parked } from './pool.ts'
 import type { Command, CommandResult, KilledBy, SandboxLimits } from './sandbox.ts'
 import { watchUsage } from './watch-usage.ts'
 
@@ -22,16 +22,12 @@ let outputNumber = 0
  * Runs one command in one parked sandbox and ends that sandbox, whatever happens: the exit code comes from bwrap's status
  * stream alone, and by the time this resolves no process of the command is left.
  */
-export async function runCommand(
-  take: () => Promise<{ sandbox: ParkedSandbox; report: SandboxReport } | Extract<CommandResult, { kind: 'unavailable' }>>,
-  command: Command,
-  context: RunContext,
-): Promise<CommandResult> {
+export async function runCommand(take: () => Promise<Parked | NotParked>, command: Command, context: RunContext): Promise<CommandResult> {
   const script = writeCommandScript(command, context.inbox)
   if (script.kind === 'refused') return script
   try {
     const taken = await take()
-    if ('kind' in taken) return taken
+    if (taken.kind === 'unavailable') return taken
     const result = await execute(taken.sandbox, script.script, command, context)
     return result.kind === 'ended' ? { ...result, report: taken.report } : result
   } finally {

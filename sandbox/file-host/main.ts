@@ -32,7 +32,7 @@ async function answer(request: Record<string, unknown>, body: Buffer): Promise<A
       return { header: listFolder(path, Number(request.entriesMax)) }
     case 'walk':
     case 'search':
-      return runRipgrep(ripgrep, request, path)
+      return runRipgrep({ program: ripgrep, folder: resolvePath('/workspace') }, withHostPaths(request), path)
     default:
       return { header: { kind: 'fault', code: 'broken', message: 'unknown call' } }
   }
@@ -43,6 +43,12 @@ function resolvePath(path: string): string {
   const absolute = path.startsWith('/') ? path : `/workspace/${path}`
   const mapped = map.find(([inside]) => absolute === inside || absolute.startsWith(`${inside}/`))
   return mapped ? mapped[1] + absolute.slice(mapped[0].length) : absolute
+}
+
+/** A search names its paths among ripgrep's arguments. */
+function withHostPaths(request: Record<string, unknown>): Record<string, unknown> {
+  if (map.length === 0 || !Array.isArray(request.argv)) return request
+  return { ...request, argv: request.argv.map(text => (String(text).startsWith('/') ? resolvePath(String(text)) : text)) }
 }
 
 const read = createFrameReader(

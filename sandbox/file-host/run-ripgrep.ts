@@ -4,19 +4,24 @@ import { fault, faultOf } from './fault.ts'
 
 type Answer = { header: Record<string, unknown>; body?: Uint8Array }
 
+type Ripgrep = { program: string; folder: string }
+
 /** Lists or searches with ripgrep, which is started without a shell, without an environment and without its config file. */
-export async function runRipgrep(ripgrep: string, request: Record<string, unknown>, path: string): Promise<Answer> {
-  if (ripgrep === '') return { header: fault('broken', 'ripgrep is not installed') }
+export async function runRipgrep(ripgrep: Ripgrep, request: Record<string, unknown>, path: string): Promise<Answer> {
+  if (ripgrep.program === '') return { header: fault('broken', 'ripgrep is not installed') }
   if (request.call === 'walk') return walk(ripgrep, path, Number(request.entriesMax))
   const argv = request.argv as string[]
-  const refused = argv.find((text, index) => !argv.slice(0, index).includes('--') && runsPrograms(text))
+  const refused = argv.find(runsPrograms)
   if (refused !== undefined) return { header: fault('denied', `the option ${refused} would let ripgrep run another program`) }
   const found = await run(ripgrep, ['--no-config', ...argv], Number(request.outputBytesMax), Number(request.wallMs))
   const { exitCode, stdout, stderr, cut, timedOut } = found
   return { header: { kind: 'searched', exitCode, stderr, cut, timedOut }, body: stdout }
 }
 
-/** `--pre`, `--hostname-bin`, and decompression, which starts the tool of each format. Short options may come in clusters. */
+/**
+ * `--pre`, `--hostname-bin`, and decompression, which starts the tool of each format. Short options may come in clusters.
+ * Every argument is looked at, also behind `--`: in `-e -- --pre=x` the two dashes are a pattern, and what follows is not.
+ */
 function runsPrograms(option: string): boolean {
   return /^--(pre|hostname-bin|search-zip)/.test(option) || /^-[^-]*z/.test(option)
 }
@@ -24,7 +29,7 @@ function runsPrograms(option: string): boolean {
 const walkBytesMax = 64 * 1024 * 1024
 const walkMs = 30_000
 
-async function walk(ripgrep: string, path: string, entriesMax: number): Promise<Answer> {
+async function walk(ripgrep: Ripgrep, path: string, entriesMax: number): Promise<Answer> {
   try {
     if (!lstatSync(path).isDirectory() && !lstatSync(`${path}/`).isDirectory()) return { header: fault('not-a-directory', path) }
   } catch (error) {
@@ -46,11 +51,11 @@ type Found = { exitCode: number; stdout: Buffer; stderr: string; cut: boolean; t
 
 const stderrBytesMax = 4096
 
-function run(ripgrep: string, argv: readonly string[], outputBytesMax: number, wallMs: number): Promise<Found> {
+function run(ripgrep: Ripgrep, argv: readonly string[], outputBytesMax: number, wallMs: number): Promise<Found> {
   return new Promise(resolve => {
     const chunks: Buffer[] = []
     let [bytes, stderr, cut, timedOut] = [0, '', false, false]
-    const child = spawn(ripgrep, argv, { cwd: '/workspace', env: {}, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(ripgrep.program, argv, { cwd: ripgrep.folder, env: {}, stdio: ['ignore', 'pipe', 'pipe'] })
     const timer = setTimeout(() => {
       timedOut = true
       child.kill('SIGKILL')

@@ -25,6 +25,7 @@ export type {
 export { hasCommit } from './has-commit.ts'
 export { type OpenMirrorOptions, openMirror } from './mirror.ts'
 export { mixTrees } from './mix-trees.ts'
+export { planRestore, type RestorePlan } from './plan-restore.ts'
 export { type PlanTreeOptions, planTree } from './plan-tree.ts'
 export { type PushOptions, pushCommit, type RemoteRef, readRemoteRef } from './push-commit.ts'
 export { listTreeAt, readFileAt } from './read-file-at.ts'

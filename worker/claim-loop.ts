@@ -4,6 +4,8 @@ import type { Queue } from '../queue/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { executeTask } from './execute-task.ts'
 import type { WorkerPorts } from './ports.ts'
+import { Stopped } from './stopped.ts'
+import { sweepLeftovers } from './sweep-leftovers.ts'
 import { OwnershipLost } from './task-log.ts'
 
 export type ClaimLoop = {
@@ -51,20 +53,18 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
     }
   }
   function start(claim: Claim) {
+    const key = `${claim.taskId}/${claim.attempt}`
     const cancel = new AbortController()
     const done = executeTask(claim, cancel.signal, ports)
       .then(
         () => undefined,
-        error =>
-          error instanceof OwnershipLost
-            ? ports.logger.warn({ error, task: claim.taskId }, 'task lost to a newer attempt')
-            : ports.logger.error({ error, task: claim.taskId }, 'task left to the sweep'),
+        error => left(claim, error, ports),
       )
       .finally(() => {
-        running.delete(claim.taskId)
+        running.delete(key)
         if (!draining) look()
       })
-    running.set(claim.taskId, { claim, cancel, done, seenSeq: 0 })
+    running.set(key, { claim, cancel, done, seenSeq: 0 })
   }
 
   const stopListening = queue.listen(look)
@@ -72,6 +72,11 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
     ports,
     limits => Math.min(limits.sweepMs, limits.livenessMs),
     async () => look(),
+  )
+  const stopTidying = every(
+    ports,
+    limits => limits.sweepMs,
+    () => sweepLeftovers(ports),
   )
   const stopRenewing = every(
     ports,
@@ -87,11 +92,19 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
       draining = true
       stopListening()
       stopSweep()
+      stopTidying()
       stopRenewing()
       for (const { cancel } of running.values()) cancel.abort(handOver)
       await Promise.all([...running.values()].map(({ done }) => done))
     },
   }
+}
+
+/** An attempt that did not end its task: handed back in good order, taken over, or broken beyond recording it. */
+async function left(claim: Claim, error: unknown, { ledger, logger }: WorkerPorts): Promise<void> {
+  if (error instanceof Stopped) await ledger.releaseTask(claim)
+  else if (error instanceof OwnershipLost) logger.warn({ error, task: claim.taskId }, 'task lost to a newer attempt')
+  else logger.error({ error, task: claim.taskId }, 'task left to the sweep')
 }
 
 async function watch(task: Running, leaseMs: number, ports: WorkerPorts): Promise<void> {

@@ -3,9 +3,10 @@ import path from 'node:path'
 import type { TaskState } from '../domain/index.ts'
 import { diffTrees } from '../git/index.ts'
 import type { TaskEnd } from './decide-end.ts'
+import { Stopped } from './stopped.ts'
 import type { Base, Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
-import { writeBundle } from './write-bundle.ts'
+import { writeTaskBundle } from './write-bundle.ts'
 
 /** Keeps the patch, records the outcome, writes the bundle. Safe to repeat: an outcome is recorded once. */
 export async function endTask(task: Task, base: Base, end: TaskEnd): Promise<TaskState> {
@@ -13,18 +14,27 @@ export async function endTask(task: Task, base: Base, end: TaskEnd): Promise<Tas
   return await recordEnd(task, end)
 }
 
-/** Whatever broke: the task ends as `errored`, with its cause, unless it is not ours any more. */
+/** What stopped the road before its end: a person, the clock, this worker, or a fault of ours. */
 export async function endBroken(task: Task, error: unknown): Promise<TaskState> {
   if (error instanceof OwnershipLost) throw error
+  if (error instanceof Stopped) return await endStopped(task, error)
   const message = error instanceof Error ? error.message : String(error)
   task.ports.logger.error({ error, task: task.id }, 'task broke')
   return await recordEnd(task, { outcome: 'errored', reason: message, summary: '' })
 }
 
+async function endStopped(task: Task, stopped: Stopped): Promise<TaskState> {
+  if (stopped.kind === 'handed-back') throw stopped
+  const { cancel } = await task.log.refresh()
+  const summary = task.log.state().session?.ended?.text ?? ''
+  if (stopped.kind === 'deadline') return await recordEnd(task, { outcome: 'timed-out', reason: 'the time was up', summary })
+  return await recordEnd(task, { outcome: 'cancelled', reason: `cancelled by ${cancel?.by ?? 'a signal'}`, summary })
+}
+
 async function recordEnd(task: Task, { outcome, reason, summary }: TaskEnd): Promise<TaskState> {
   if (task.log.state().outcome === null)
     await task.log.record({ type: 'task.ended', commandId: `${task.id}:ended`, payload: { outcome, reason, summary } })
-  await writeBundle(task)
+  await writeTaskBundle(task.id, task.taskDir, task.ports)
   task.ports.progress(task.id, { kind: 'ended', outcome, reason })
   return task.log.state()
 }

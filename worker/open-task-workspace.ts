@@ -51,7 +51,7 @@ export function treePlaceOf({ sandbox, store, workspace: { remove: _, ...workspa
 
 async function setUp(task: Task, base: Base, place: TaskPlace): Promise<void> {
   task.ports.progress(task.id, { kind: 'step', step: 'setup', detail: base.setup.commands.join('; ') || 'nothing to set up' })
-  const setup = await runSetup(place.sandbox, base, place.workspace, place.sessionDir, task.settings.limits.setupWallMs)
+  const setup = await runSetup(task, place.sandbox, base, place.workspace, place.sessionDir)
   crashpoint('setup.done')
   if (task.log.state().setup) return
   const baseline = base.setup.commands.length === 0 ? place.workspace.baseTree : await baselineOf(place)

@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Claim } from '../ledger/index.ts'
 import type { WorkerPorts } from './ports.ts'
+import { deadlineReached } from './stopped.ts'
 import type { Task } from './task.ts'
 import { openTaskLog } from './task-log.ts'
 
@@ -28,14 +29,25 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
     id: claim.taskId,
     attempt: claim.attempt,
     accepted,
+    exhausted: claim.exhausted,
     log,
     ports,
     settings: await ports.settings(),
     limits: accepted.limits,
     runDir,
     taskDir,
-    cancel,
+    stop: AbortSignal.any([cancel, deadlineSignal(accepted.deadlineAt - ports.now())]),
   }
+}
+
+/** The longest wait a timer of Node can hold. */
+const timerMsMax = 2_147_483_647
+
+/** The whole task's time, over all attempts; its timer keeps no process alive. */
+function deadlineSignal(leftMs: number): AbortSignal {
+  const controller = new AbortController()
+  setTimeout(() => controller.abort(deadlineReached), Math.min(Math.max(0, leftMs), timerMsMax)).unref()
+  return controller.signal
 }
 
 export async function closeTask(task: Task): Promise<void> {

@@ -2,6 +2,7 @@ import { parseConfig, RepositoryConfig } from '../config-schema/index.ts'
 import { detectCommands } from '../domain/index.ts'
 import { fetchMirror, hasCommit, listTreeAt, type Mirror, openMirror, openStore, readFileAt } from '../git/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
+import { goOn, Stopped } from './stopped.ts'
 import type { Base, CommandPlan, Task } from './task.ts'
 
 const configPath = '.github/grok.yml'
@@ -12,6 +13,7 @@ const instructionFiles = ['AGENTS.md', 'CLAUDE.md'] as const
 /** Brings the mirror up to the task's base commit and reads the repository's own settings from that commit, never later ones. */
 export async function prepareBase(task: Task): Promise<Base> {
   const { accepted, ports, settings } = task
+  refuseHopeless(task)
   ports.progress(task.id, { kind: 'step', step: 'mirror', detail: `${accepted.repository.owner}/${accepted.repository.name}` })
   const mirror = await openMirror({ dataDir: ports.dataDir, tenant: tenantOf(task), repositoryId: accepted.repository.id })
   await fetchBase(task, mirror)
@@ -32,10 +34,19 @@ export async function prepareBase(task: Task): Promise<Base> {
   }
 }
 
+/** Before anything is opened: a task that was cancelled while it waited, or that has killed its workers too often. */
+function refuseHopeless(task: Task): void {
+  const { cancel } = task.log.state()
+  if (cancel) throw new Stopped('cancelled')
+  if (task.exhausted) throw new Error(`${task.attempt - 1} attempts died at this task; it is not tried again`)
+  goOn(task)
+}
+
 async function fetchBase(task: Task, mirror: Mirror): Promise<void> {
   const { accepted } = task
   const credential = readCredential(task)
-  const fetched = await fetchMirror(mirror, { url: accepted.repository.url, ...(credential ? { credential } : {}), signal: task.cancel })
+  const fetched = await fetchMirror(mirror, { url: accepted.repository.url, ...(credential ? { credential } : {}), signal: task.stop })
+  goOn(task)
   if (fetched.kind !== 'fetched') throw new Error(`the repository could not be fetched: ${fetched.message}`)
   if (!(await hasCommit(mirror, accepted.base.sha)))
     throw new Error(`the commit ${accepted.base.sha} is in no branch of the repository any more`)

@@ -9,6 +9,7 @@ import type { Change } from './collect-change.ts'
 import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
 import type { TaskPlace } from './open-task-workspace.ts'
 import { runSetup } from './run-setup.ts'
+import { goOn } from './stopped.ts'
 import type { Base, Task } from './task.ts'
 
 type CheckSettled = Payload<'check.settled'>
@@ -56,7 +57,7 @@ async function checkTree(task: Task, base: Base, tree: string, cells: readonly C
   const workspace = await openWorkspace({ mirror: base.mirror, store: base.store, tree, sha: base.sha, runDir: folder, user: place.user })
   const runDir = path.join(folder, 'run')
   try {
-    await runSetup(place, base, workspace, runDir, task.settings.limits.setupWallMs)
+    await runSetup(task, place, base, workspace, runDir)
     const wallMs = task.settings.limits.checkWallMs
     const sandbox = await openTaskSandbox({ ...place, wallMs }, { profile: task.accepted.grant.profile, ...workOptions(workspace, runDir) })
     try {
@@ -76,8 +77,9 @@ async function runCheck(task: Task, base: Base, { command, tree, cells, sandbox 
   const { progress } = task.ports
   const [first = 'newCodeNewTests'] = cells
   progress(task.id, { kind: 'check', name: command, cell: first, state: 'running', detail: '', durationMs: 0 })
-  const result = await sandbox.run({ argv: ['bash', '-c', command], signal: task.cancel })
+  const result = await sandbox.run({ argv: ['bash', '-c', command], signal: task.stop })
   if (result.kind !== 'ended') throw new Error(`the check \`${command}\` had no sandbox: ${result.reason}`)
+  goOn(task)
   crashpoint('check.ran')
   const settled = toSettled(command, tree, base, result)
   await task.log.record(

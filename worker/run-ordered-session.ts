@@ -55,7 +55,7 @@ function sessionPorts(order: SessionOrder, { log, sandbox, cancel, post, readSwi
     sandbox,
     model: order.endpoint,
     snapshot: () => takeSnapshot(order),
-    restore: tree => restoreTree(order, tree),
+    restore: tree => restoreTree(order.place, tree ?? order.baselineTree),
     killSwitch: async () =>
       (await readSwitch())?.value === 'pulled' ? { kind: 'pulled', reason: 'the operator switched runs off' } : { kind: 'clear' },
     now: Date.now,

@@ -1,6 +1,7 @@
 import type { Network, Sandbox } from '../sandbox/index.ts'
 import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
-import type { Base, TaskWorkspace } from './task.ts'
+import { goOn } from './stopped.ts'
+import type { Base, Task, TaskWorkspace } from './task.ts'
 
 export type SetupResult = { exitCode: number | null; output: string; durationMs: number; hosts: string[]; failed: boolean }
 
@@ -8,28 +9,30 @@ const outputCharactersMax = 20_000
 
 /** Prepares one checkout: each command in a fresh sandbox, no secrets, egress only to the listed hosts. Stops at the first that fails. */
 export async function runSetup(
+  task: Task,
   place: SandboxPlace,
   base: Base,
   workspace: TaskWorkspace,
   runDir: string,
-  wallMs: number,
 ): Promise<SetupResult> {
+  const wallMs = task.settings.limits.setupWallMs
   if (base.setup.commands.length === 0) return { exitCode: 0, output: '', durationMs: 0, hosts: [], failed: false }
   const network: Network = base.egress.length > 0 ? { kind: 'proxy', allow: base.egress } : { kind: 'none' }
   const sandbox = await openTaskSandbox({ ...place, wallMs }, { profile: 'workspace', ...workOptions(workspace, runDir), network })
   try {
-    return await runCommands(sandbox, base.setup.commands, wallMs)
+    return await runCommands(task, sandbox, base.setup.commands, wallMs)
   } finally {
     await sandbox.close()
   }
 }
 
-async function runCommands(sandbox: Sandbox, commands: readonly string[], wallMs: number): Promise<SetupResult> {
+async function runCommands(task: Task, sandbox: Sandbox, commands: readonly string[], wallMs: number): Promise<SetupResult> {
   const parts: string[] = []
   let exitCode: number | null = 0
   let durationMs = 0
   for (const command of commands) {
-    const result = await sandbox.run({ argv: ['bash', '-c', command], wallMs: Math.max(1, wallMs - durationMs) })
+    const result = await sandbox.run({ argv: ['bash', '-c', command], wallMs: Math.max(1, wallMs - durationMs), signal: task.stop })
+    goOn(task)
     if (result.kind !== 'ended') {
       parts.push(`$ ${command}\nnot run: ${result.reason}`)
       exitCode = null

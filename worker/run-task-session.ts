@@ -4,18 +4,23 @@ import { modelSettingsOf } from './model-settings.ts'
 import { type TaskPlace, treePlaceOf } from './open-task-workspace.ts'
 import { runSessionAt } from './run-session-at.ts'
 import type { SessionOrder } from './session-order.ts'
+import { Stopped } from './stopped.ts'
 import type { Base, Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
 
-/** The conversation of this task, from where its events say it is. Its end is recorded by the session itself. */
+/**
+ * The conversation of this task, from where its events say it is. Its end is recorded by the session itself. A session
+ * that had ended is opened once more while its change is not collected: that brings its files back, and asks nothing.
+ */
 export async function runTaskSession(task: Task, base: Base, place: TaskPlace): Promise<void> {
-  if (task.log.state().session?.ended) return
+  if (task.log.state().change) return
   const { ports } = task
   ports.progress(task.id, { kind: 'step', step: 'session', detail: ports.model.model })
-  const result = await runSessionAt(ports.sessionPlace, orderOf(task, base, place), task.cancel, message => {
+  const result = await runSessionAt(ports.sessionPlace, orderOf(task, base, place), task.stop, message => {
     if (message.kind === 'progress') ports.progress(task.id, { kind: 'session', update: message.update })
   })
   await task.log.refresh()
+  if (result.kind === 'handed-over') throw new Stopped('handed-back')
   if (result.kind === 'fenced') throw new OwnershipLost(`task ${task.id}: the session was fenced`)
   if (result.kind === 'config-error') throw new Error(`${result.key}: ${result.message}`)
 }

@@ -9,6 +9,8 @@ export type Task = {
   id: string
   attempt: number
   accepted: TaskAccepted
+  /** It was taken over as often as it may be: it only gets its end. */
+  exhausted: boolean
   log: TaskLog
   ports: WorkerPorts
   settings: WorkerSettings
@@ -18,7 +20,8 @@ export type Task = {
   runDir: string
   /** Everything of this task on disk that outlives an attempt: its store, its patch, its bundle. */
   taskDir: string
-  cancel: AbortSignal
+  /** Aborted by a cancel, the deadline, a lost lease or a worker that goes; `goOn` tells them apart. */
+  stop: AbortSignal
 }
 
 /** The commit a task starts from, and what its repository says about itself there. Read from the base only. */

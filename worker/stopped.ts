@@ -1,0 +1,26 @@
+import { handOver } from '../agent/index.ts'
+import type { Task } from './task.ts'
+import { OwnershipLost } from './task-log.ts'
+
+/** Why an attempt stops before its road is walked to the end. `handed-back`: the worker goes, another goes on. */
+export type StopKind = 'cancelled' | 'deadline' | 'handed-back'
+
+/** Thrown between steps, so that no step has to pass "stop" on; caught once, in the spine. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped'
+  readonly kind: StopKind
+  constructor(kind: StopKind) {
+    super(`the attempt was stopped: ${kind}`)
+    this.kind = kind
+  }
+}
+
+export const deadlineReached = 'deadline'
+
+/** Called before a result is recorded that a stop may have spoiled. Throws `Stopped` or `OwnershipLost`. */
+export function goOn(task: Pick<Task, 'id' | 'stop'>): void {
+  if (!task.stop.aborted) return
+  const { reason } = task.stop
+  if (reason instanceof OwnershipLost) throw reason
+  throw new Stopped(reason === handOver ? 'handed-back' : reason === deadlineReached ? 'deadline' : 'cancelled')
+}

@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import type { WorkerPorts } from './ports.ts'
+import { bundlePath, writeTaskBundle } from './write-bundle.ts'
+
+const endedAtOnceMax = 100
+
+/** What a process that died right after an outcome was recorded left undone: its bundle, and its folders. Safe to repeat. */
+export async function sweepLeftovers(ports: WorkerPorts): Promise<void> {
+  const ended = await ports.ledger.tasks({ state: 'ended', needsWorker: true, limit: endedAtOnceMax })
+  for (const { taskId, erasedAt } of ended) {
+    const taskDir = path.join(ports.dataDir, 'tasks', taskId)
+    if (erasedAt === null && !existsSync(bundlePath(taskDir))) await writeTaskBundle(taskId, taskDir, ports)
+  }
+  for (const taskId of await runFolders(ports.dataDir)) {
+    const row = await ports.ledger.task(taskId)
+    if (row === null || row.state === 'ended') await rm(path.join(ports.dataDir, 'runs', taskId), { recursive: true, force: true })
+  }
+}
+
+async function runFolders(dataDir: string): Promise<string[]> {
+  try {
+    return await readdir(path.join(dataDir, 'runs'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}

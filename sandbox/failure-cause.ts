@@ -82,6 +82,12 @@ const causes: readonly Row[] = [
     holds: facts => says(facts, "Can't find source path"),
   },
   {
+    id: 'no-mount-point',
+    cause: 'a folder to mount on does not exist and could not be made',
+    remedy: 'choose a target that exists in what is mounted around it, or one outside of it',
+    holds: facts => says(facts, "Can't mkdir", "Can't create file"),
+  },
+  {
     id: 'bad-limit',
     cause: 'the resource limits could not be set',
     remedy: "lower the configured limits below the worker's own hard limits (ulimit -H -a)",

@@ -17,3 +17,5 @@ export {
   type SandboxOptions,
   type SandboxUser,
 } from './sandbox.ts'
+export { type CanaryName, type ProfileTest, type SelfTest, type SelfTestOptions, selfTest } from './self-test.ts'
+export { type Orphan, sweepOrphans } from './sweep-orphans.ts'

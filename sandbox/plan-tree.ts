@@ -36,7 +36,9 @@ export function planTree(
   const wholeHost = profile.reads === 'host' || (profile.hostReadable && options.readHost === true)
   const base = wholeHost ? hostBinds(profile) : { steps: runtimeSteps(), etc: [{ source: folder.etc, target: '/etc' }, ...etcFolders] }
   const binds = [...base.etc.map(readOnly), ...sessionBinds(options, profile, folder), ...sortedMounts(options.mounts, profile)]
-  const pointFault = binds.map(bind => mountPointFault(bind, binds, options)).find(fault => fault !== null)
+  const pointFault = binds
+    .map(bind => mountPointFault(bind, [...base.steps.filter(isBind), ...binds], options))
+    .find(fault => fault !== null)
   if (pointFault) return { kind: 'impossible', reason: pointFault }
 
   const hidden = [...options.masked, ...boundSockets()]
@@ -107,6 +109,10 @@ function fixedSteps(options: SandboxOptions, wholeHost: boolean): TreeStep[] {
 }
 
 type Bind = Extract<TreeStep, { kind: 'bind' }>
+
+function isBind(step: TreeStep): step is Bind {
+  return step.kind === 'bind'
+}
 
 function readOnly(bind: { source: string; target: string }): Bind {
   return { kind: 'bind', ...bind, mode: 'ro' }

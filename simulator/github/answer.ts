@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 
 /** What a route says back. `json: undefined` and no text means an empty body. */
-export type Answer = { status: number; json?: unknown; text?: string; headers?: OutgoingHttpHeaders }
+export type Answer = { status: number; json?: unknown; text?: string | Buffer; headers?: OutgoingHttpHeaders }
 
 /** One entry of GitHub's documented `errors` array. */
 export type FieldError = { resource: string; code: string; field?: string; message?: string; value?: unknown }

@@ -9,6 +9,7 @@ import { listRefs } from './repository-git.ts'
 import { routes } from './routes/index.ts'
 import { startServer } from './server.ts'
 import { type Delivery, type GitHubState, type Permissions, type RequestRecord, requireRepository } from './state.ts'
+import { createWebhook } from './webhook.ts'
 import { addAccount, createWorld, type World } from './world.ts'
 
 export type GitHubOptions = {
@@ -36,6 +37,10 @@ export type FakeGitHub = World & {
   refs(repo: string): Promise<Record<string, string>>
   payload: Payloads
   deliver(wish: DeliveryWish): Promise<Delivery>
+  /** From now on each change is sent there by itself, also those the App makes; null stops it. */
+  setWebhook(url: string | null): void
+  /** Resolves when no delivery of `setWebhook` is under way. */
+  webhooksSettled(): Promise<void>
   fail(rule: FaultRule): FaultHandle
   clearFaults(): void
   setReadLag(ms: number): void
@@ -62,6 +67,8 @@ export async function startFakeGitHub(folder: string, options: GitHubOptions = {
   await writeHooks(folder)
   const { state, privateKey } = createState(options)
   const server = await startServer(state, routes, options.port ?? 0)
+  const payload = createPayloads(state, server.links)
+  const webhook = createWebhook(state, payload)
   return {
     ...createWorld(state, folder),
     url: server.links.api,
@@ -74,7 +81,9 @@ export async function startFakeGitHub(folder: string, options: GitHubOptions = {
     state,
     refs: async repo =>
       Object.fromEntries((await listRefs(requireRepository(state, repo).folder, 'refs/')).map(each => [each.ref, each.sha])),
-    payload: createPayloads(state, server.links),
+    payload,
+    setWebhook: webhook.set,
+    webhooksSettled: webhook.settled,
     deliver: wish => deliver(state, wish),
     fail: rule => server.faults.add(rule),
     clearFaults: () => server.faults.clear(),
@@ -116,7 +125,10 @@ function createState(options: GitHubOptions): { state: GitHubState; privateKey: 
     tokens: new Map(),
     deliveries: [],
     requests: [],
+    usage: new Map(),
+    renamed: new Map(),
     readLagMs: 0,
+    emit: () => {},
     now,
     nextId: () => ++lastId,
   }

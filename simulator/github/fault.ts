@@ -12,6 +12,10 @@ export type Fault =
   | { kind: 'cut'; when: 'before' | 'after' }
   /** Done, but the answer ends in the middle. */
   | { kind: 'half-answer' }
+  /** Said to be done, and not kept: an edit lost in replication. */
+  | { kind: 'lost' }
+  /** The answer comes in pieces of 64 bytes. */
+  | { kind: 'trickle'; everyMs: number }
   | { kind: 'delay'; ms: number }
   /** No answer ever; the connection stays open. */
   | { kind: 'black-hole'; when?: 'before' | 'after' }

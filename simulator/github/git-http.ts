@@ -9,7 +9,8 @@ import { atLeast, canSee, grants, roleOf } from './permission.ts'
 import { hooksFolder, pushRules } from './push-rules.ts'
 import { rewriteReport } from './report-status.ts'
 import { gitEnvironment } from './repository-git.ts'
-import { findRepository, fullName, type GitHubState, type Repository, type RequestRecord } from './state.ts'
+import type { Context } from './server.ts'
+import { findRepository, fullName, type Repository, type RequestRecord } from './state.ts'
 import { syncPulls } from './sync-pulls.ts'
 
 /** Largest answer to a push, in bytes: only reports and hook texts. */
@@ -34,9 +35,18 @@ export function isGitRequest(method: string, url: URL): GitRequest | null {
 }
 
 /** Smart HTTP on the real bare repository, by git's own `http-backend`, behind GitHub's checks of who may do what. */
-export async function serveGit(state: GitHubState, git: Accepted, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const repository = findRepository(state, `${git.owner}/${git.name}`)
-  const refusal = authorise(state, git, repository)
+export async function serveGit(context: Context, git: Accepted, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const repository = findRepository(context.state, `${git.owner}/${git.name}`)
+  const moved = repository ? undefined : context.state.renamed.get(`${git.owner}/${git.name}`.toLowerCase())
+  if (moved) {
+    git.record.status = 301
+    response.writeHead(301, {
+      location: `${context.links.web}/${fullName(moved)}.git/${git.service}${git.query === '' ? '' : `?${git.query}`}`,
+    })
+    response.end()
+    return
+  }
+  const refusal = authorise(git, repository)
   if (refusal || !repository) {
     for await (const _ of request) void _
     const { status, text } = refusal ?? { status: 404, text: 'Repository not found.' }
@@ -48,11 +58,11 @@ export async function serveGit(state: GitHubState, git: Accepted, request: Incom
     response.end(text)
     return
   }
-  if (git.kind === 'push') await receivePack(state, git, repository, request, response)
+  if (git.kind === 'push') await receivePack(context, git, repository, request, response)
   else await streamBackend(git, repository, request, response)
 }
 
-function authorise(state: GitHubState, git: Accepted, repository: Repository | undefined): { status: number; text: string } | null {
+function authorise(git: Accepted, repository: Repository | undefined): { status: number; text: string } | null {
   const { credential } = git
   const writes = git.kind.startsWith('push')
   if (credential.kind === 'bad' || credential.kind === 'app') {
@@ -70,7 +80,6 @@ function authorise(state: GitHubState, git: Accepted, repository: Repository | u
       : atLeast(roleOf(repository, token.actor), writes ? 'write' : 'read')
   if (!may) return { status: 403, text: `Permission to ${fullName(repository)}.git denied to ${token.actor.login}.` }
   if (writes && repository.archived) return { status: 403, text: 'This repository was archived so it is read-only.' }
-  void state
   return null
 }
 
@@ -98,6 +107,10 @@ function startBackend(git: Accepted, repository: Repository, request: IncomingMe
   // The backend may answer before it has read everything.
   child.stdin.on('error', () => {})
   request.pipe(child.stdin)
+  // A client that goes away in the middle ends its backend; otherwise it would wait for the rest for ever.
+  request.on('close', () => {
+    if (!request.complete) child.kill()
+  })
   return child
 }
 
@@ -118,11 +131,21 @@ async function streamBackend(git: Accepted, repository: Repository, request: Inc
       if (breaksAnswer(git.fault)) return breakOff(git.fault, response, status, headers, body)
       response.writeHead(status, headers)
     }
-    if (body.length > 0 && !response.write(body)) await new Promise(resolve => response.once('drain', resolve).once('close', resolve))
+    if (body.length > 0 && !response.write(body)) await drained(response)
     if (response.destroyed) return
   }
   if (head) response.writeHead(500)
   response.end()
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise(resolve => {
+    const done = () => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
+  })
 }
 
 function breaksAnswer(fault: Fault | null): boolean {
@@ -147,7 +170,7 @@ function breakOff(fault: Fault | null, response: ServerResponse, status: number,
 
 /** A push is let through whole, then the refs are read again: the pull requests of moved branches follow. */
 async function receivePack(
-  state: GitHubState,
+  context: Context,
   git: Accepted,
   repository: Repository,
   request: IncomingMessage,
@@ -157,7 +180,7 @@ async function receivePack(
   const reasons = join(scratch, 'reasons')
   const token = git.credential.kind === 'token' ? git.credential.token : null
   const env = {
-    ...pushRules(repository, token, git.fault),
+    ...pushRules(repository, token, git.fault, context.links.web),
     FAKE_REASONS: reasons,
     GIT_CONFIG_COUNT: '1',
     GIT_CONFIG_KEY_0: 'core.hooksPath',
@@ -171,7 +194,7 @@ async function receivePack(
       bytes += chunk.length
       if (bytes <= pushAnswerBytesMax) output.push(chunk)
     }
-    await syncPulls(state, repository)
+    await context.exclusive(() => syncPulls(context.state, repository, token?.actor ?? null))
     const whole = Buffer.concat(output)
     const end = whole.indexOf('\r\n\r\n')
     const { status, headers } = parseCgiHead(whole.subarray(0, Math.max(end, 0)).toString())

@@ -5,6 +5,8 @@ export type NewIssue = {
   title: string
   body: string | null
   byApp?: boolean
+  /** The caller makes a pull request of it, and tells of it then. */
+  asPull?: boolean
   number?: number | undefined
   id?: number | undefined
 }
@@ -34,6 +36,7 @@ export function openIssue(state: GitHubState, repository: Repository, given: New
     pull: null,
   }
   repository.issues.set(number, issue)
+  if (!given.asPull) state.emit({ event: 'issues', action: 'opened', repository, issue, sender: given.author })
   return issue
 }
 
@@ -52,5 +55,33 @@ export function addComment(state: GitHubState, repository: Repository, issue: Is
   }
   repository.comments.set(comment.id, comment)
   issue.updatedAt = now
+  state.emit({ event: 'issue_comment', action: 'created', repository, comment, sender: given.author })
   return comment
+}
+
+export function editComment(state: GitHubState, repository: Repository, comment: Comment, body: string, sender: Account | null): void {
+  comment.versions.push({ at: state.now(), body })
+  state.emit({ event: 'issue_comment', action: 'edited', repository, comment, sender })
+}
+
+export function deleteComment(state: GitHubState, repository: Repository, comment: Comment, sender: Account | null): void {
+  state.emit({ event: 'issue_comment', action: 'deleted', repository, comment, sender })
+  repository.comments.delete(comment.id)
+}
+
+/** Closes or reopens; a merged pull request can not be opened again. */
+export function setIssueState(
+  state: GitHubState,
+  repository: Repository,
+  issue: Issue,
+  to: 'open' | 'closed',
+  sender: Account | null,
+): void {
+  if (issue.state === to || (to === 'open' && issue.pull?.merged)) return
+  issue.state = to
+  issue.stateReason = issue.pull ? null : to === 'closed' ? 'completed' : 'reopened'
+  issue.closedAt = to === 'closed' ? state.now() : null
+  issue.updatedAt = state.now()
+  const action = to === 'closed' ? 'closed' : 'reopened'
+  state.emit({ event: issue.pull ? 'pull_request' : 'issues', action, repository, issue, sender })
 }

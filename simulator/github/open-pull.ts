@@ -40,7 +40,7 @@ export async function openPull(state: GitHubState, repository: Repository, given
     await git(repository.folder, ['update-ref', '-d', `refs/pull/${number}/head`])
     return refuse({ resource: 'PullRequest', code: 'custom', message: `No commits between ${given.base} and ${given.head}` })
   }
-  const issue = openIssue(state, repository, { ...given, number })
+  const issue = openIssue(state, repository, { ...given, number, asPull: true })
   issue.pull = {
     id: state.nextId(),
     head: { repository: head.repository, owner: head.repository.owner, ref: head.ref, sha: head.sha },
@@ -54,6 +54,7 @@ export async function openPull(state: GitHubState, repository: Repository, given
     requestedReviewers: [],
     closes: closingNumbers(given.body ?? '', fullName(repository)),
   }
+  state.emit({ event: 'pull_request', action: 'opened', repository, issue, sender: given.author })
   return { kind: 'opened', issue }
 }
 

@@ -8,7 +8,7 @@ import { fullName, type Repository, type Token } from './state.ts'
 const fileBytesMax = 100 * 1024 * 1024
 
 /** What the update hook is told about this push; it knows nothing else. */
-export function pushRules(repository: Repository, token: Token | null, fault: Fault | null): Record<string, string> {
+export function pushRules(repository: Repository, token: Token | null, fault: Fault | null, web: string): Record<string, string> {
   const protectedRefs = [...repository.protections].map(([branch, rule]) => {
     return `${rule.requirePullRequest ? 'pr' : '-'},${rule.allowForcePushes ? 'force' : '-'},refs/heads/${branch}`
   })
@@ -16,7 +16,7 @@ export function pushRules(repository: Repository, token: Token | null, fault: Fa
   return {
     FAKE_PROTECTED: protectedRefs.join('\n'),
     FAKE_WORKFLOWS: mayWorkflows ? 'allow' : 'refuse',
-    FAKE_REPOSITORY: fullName(repository),
+    FAKE_REPOSITORY_URL: `${web}/${fullName(repository)}`,
     FAKE_FILE_BYTES_MAX: String(fileBytesMax),
     FAKE_DECLINE: fault?.kind === 'decline' ? fault.reason : '',
     FAKE_DECLINE_TEXT: fault?.kind === 'decline' ? (fault.message ?? '') : '',
@@ -78,7 +78,10 @@ for entry in $FAKE_PROTECTED; do
   esac
 done
 
-[ "$new" = "$zero" ] && exit 0
+if [ "$new" = "$zero" ]; then
+  [ "$ref" = "$(git symbolic-ref HEAD)" ] && decline "refusing to delete the current branch: $ref"
+  exit 0
+fi
 
 if [ "$FAKE_WORKFLOWS" = refuse ]; then
   path=$(git -c core.quotePath=false log -m --first-parent --format= --name-only "$new" --not --branches -- .github/workflows | head -n 1)
@@ -92,7 +95,7 @@ big=$(git rev-list --objects "$new" --not --branches |
 
 case $ref in
   refs/heads/*)
-    [ "$old" = "$zero" ] && say "" "Create a pull request for '\${ref#refs/heads/}' on GitHub by visiting:" "     https://github.com/$FAKE_REPOSITORY/pull/new/\${ref#refs/heads/}" "" ;;
+    [ "$old" = "$zero" ] && say "" "Create a pull request for '\${ref#refs/heads/}' on GitHub by visiting:" "     $FAKE_REPOSITORY_URL/pull/new/\${ref#refs/heads/}" "" ;;
 esac
 exit 0
 `.replaceAll('\\${', '${')

@@ -70,6 +70,8 @@ function writeConfig(folder: string): Promise<void> {
     '\tallowFilter = true',
     '[receive]',
     '\thideRefs = refs/pull',
+    // The update hook refuses it itself, in GitHub's words.
+    '\tdenyDeleteCurrent = ignore',
     '\tadvertisePushOptions = true',
     '\tfsckObjects = true',
     '[transfer]',

@@ -7,11 +7,36 @@ export type GitHubState = {
   readonly tokens: Map<string, Token>
   readonly deliveries: Delivery[]
   readonly requests: RequestRecord[]
+  /** Requests counted against an actor's hour; the key 0 is for everybody without a token. */
+  readonly usage: Map<number, { since: number; used: number }>
+  /** Former names of renamed repositories. */
+  readonly renamed: Map<string, Repository>
   /** Lists do not show what was written in the last so many milliseconds, as GitHub's replicas sometimes do. */
   readLagMs: number
+  /** Told of each change GitHub would send a webhook for. */
+  emit(change: Change): void
   now(): number
   nextId(): number
 }
+
+/** Something that happened, for its webhook. `sender` is null for a deleted account. */
+export type Change =
+  | { event: 'issues'; action: 'opened' | 'closed' | 'reopened' | 'edited'; repository: Repository; issue: Issue; sender: Account | null }
+  | {
+      event: 'issue_comment'
+      action: 'created' | 'edited' | 'deleted'
+      repository: Repository
+      comment: Comment
+      sender: Account | null
+    }
+  | {
+      event: 'pull_request'
+      action: 'opened' | 'closed' | 'reopened' | 'edited' | 'synchronize'
+      repository: Repository
+      issue: Issue
+      sender: Account | null
+      before?: string
+    }
 
 export type App = {
   id: number

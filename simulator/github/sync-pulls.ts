@@ -1,8 +1,9 @@
+import { setIssueState } from './open-issue.ts'
 import { git, readRef, runGit } from './repository-git.ts'
-import type { GitHubState, Repository } from './state.ts'
+import type { Account, GitHubState, Repository } from './state.ts'
 
 /** Called after refs of a repository moved: heads of open pull requests follow, and one whose branch is gone is closed. */
-export async function syncPulls(state: GitHubState, moved: Repository): Promise<void> {
+export async function syncPulls(state: GitHubState, moved: Repository, sender: Account | null): Promise<void> {
   moved.pushedAt = state.now()
   for (const repository of state.repositories.values()) {
     for (const issue of repository.issues.values()) {
@@ -10,12 +11,13 @@ export async function syncPulls(state: GitHubState, moved: Repository): Promise<
       if (!pull || issue.state === 'closed' || pull.head.repository?.id !== moved.id) continue
       const sha = await readRef(moved.folder, `refs/heads/${pull.head.ref}`)
       if (sha === null) {
-        issue.state = 'closed'
-        issue.closedAt = state.now()
+        setIssueState(state, repository, issue, 'closed', sender)
       } else if (sha !== pull.head.sha) {
+        const before = pull.head.sha
         pull.head.sha = sha
         issue.updatedAt = state.now()
         await writePullRef(repository, moved, issue.number, sha)
+        state.emit({ event: 'pull_request', action: 'synchronize', repository, issue, sender, before })
       }
     }
   }

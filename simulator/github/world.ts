@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { randomText } from './credential.ts'
-import { addComment, type NewComment, type NewIssue, openIssue } from './open-issue.ts'
+import { mergePull } from './merge-pull.ts'
+import { addComment, deleteComment, editComment, type NewComment, type NewIssue, openIssue, setIssueState } from './open-issue.ts'
 import { type NewPull, openPull } from './open-pull.ts'
 import { commitFiles, type FileChanges, seedRepository } from './seed-repository.ts'
 import {
@@ -10,6 +11,7 @@ import {
   type Comment,
   findAccount,
   findRepository,
+  fullName,
   type GitHubState,
   type Installation,
   type Issue,
@@ -60,6 +62,14 @@ function createOwnerActions(state: GitHubState, folder: string) {
       const account = findAccount(state, login) ?? addAccount(state, { login })
       requireRepository(state, repo).roles.set(account.login.toLowerCase(), { role, roleName })
     },
+    /** The old name goes on as a redirect, as on GitHub; git follows it there too. */
+    renameRepository: (repo: string, name: string) => {
+      const repository = requireRepository(state, repo)
+      state.repositories.delete(repo.toLowerCase())
+      state.renamed.set(repo.toLowerCase(), repository)
+      repository.name = name
+      state.repositories.set(fullName(repository).toLowerCase(), repository)
+    },
     archive: (repo: string) => {
       requireRepository(state, repo).archived = true
     },
@@ -95,11 +105,23 @@ function createThreadActions(state: GitHubState) {
       const wish: NewComment = { ...rest, author: author === null ? null : requireAccount(state, author) }
       return addComment(state, repository, requireIssue(repository, number), wish)
     },
-    editComment: (given: { repo: string; commentId: number; body: string }): Comment => {
-      const comment = requireRepository(state, given.repo).comments.get(given.commentId)
-      if (!comment) throw new Error(`no comment ${given.commentId}`)
-      comment.versions.push({ at: state.now(), body: given.body })
-      return comment
+    editComment: (given: { repo: string; commentId: number; body: string; sender?: string }): void => {
+      const { repository, comment } = requireComment(state, given)
+      editComment(state, repository, comment, given.body, senderOf(state, given.sender, comment.author))
+    },
+    deleteComment: (given: { repo: string; commentId: number; sender?: string }): void => {
+      const { repository, comment } = requireComment(state, given)
+      deleteComment(state, repository, comment, senderOf(state, given.sender, comment.author))
+    },
+    setIssueState: (given: { repo: string; number: number; state: 'open' | 'closed'; sender?: string }): void => {
+      const repository = requireRepository(state, given.repo)
+      const issue = requireIssue(repository, given.number)
+      setIssueState(state, repository, issue, given.state, senderOf(state, given.sender, issue.author))
+    },
+    mergePull: async (given: { repo: string; number: number; sender?: string }): Promise<string> => {
+      const repository = requireRepository(state, given.repo)
+      const issue = requireIssue(repository, given.number)
+      return mergePull(state, repository, issue, senderOf(state, given.sender, issue.author))
     },
     lock: (repo: string, number: number) => {
       requireIssue(requireRepository(state, repo), number).locked = true
@@ -128,10 +150,17 @@ function createThreadActions(state: GitHubState) {
       return opened.issue
     },
     /** Adds a commit to a branch as somebody who pushed it would; answers its SHA. */
-    commit: async (given: { repo: string; branch: string; files: FileChanges; message?: string; from?: string }): Promise<string> => {
+    commit: async (given: {
+      repo: string
+      branch: string
+      files: FileChanges
+      message?: string
+      from?: string
+      author?: string
+    }): Promise<string> => {
       const repository = requireRepository(state, given.repo)
       const sha = await commitFiles(repository.folder, { message: 'A change', ...given })
-      await syncPulls(state, repository)
+      await syncPulls(state, repository, given.author === undefined ? null : requireAccount(state, given.author))
       return sha
     },
   }
@@ -235,4 +264,15 @@ function requireInstallation(state: GitHubState, owner: string): Installation {
   const installation = [...state.installations.values()].find(each => each.account.login.toLowerCase() === owner.toLowerCase())
   if (!installation) throw new Error(`the App is not installed on ${owner}`)
   return installation
+}
+
+function requireComment(state: GitHubState, given: { repo: string; commentId: number }): { repository: Repository; comment: Comment } {
+  const repository = requireRepository(state, given.repo)
+  const comment = repository.comments.get(given.commentId)
+  if (!comment) throw new Error(`${given.repo} has no comment ${given.commentId}`)
+  return { repository, comment }
+}
+
+function senderOf(state: GitHubState, login: string | undefined, otherwise: Account | null): Account | null {
+  return login === undefined ? otherwise : requireAccount(state, login)
 }

@@ -87,13 +87,13 @@ export const checkRunRoutes = [
   }),
   route({
     method: 'GET',
-    path: '/repos/{owner}/{repo}/commits/{ref}/check-runs',
+    path: '/repos/{owner}/{repo}/commits/{ref+}/check-runs',
     permission: { anyOf: [['checks', 'read']] },
     apply: call => listCheckRuns(call),
   }),
 ]
 
-async function listCheckRuns(call: Call<'{repo}{ref}'>) {
+async function listCheckRuns(call: Call<'{repo}{ref+}'>) {
   const sha = await resolveCommit(call.repository.folder, call.params.ref)
   if (!sha) return refused(422, `No commit found for SHA: ${call.params.ref}`)
   const [name, status] = [call.query.get('check_name'), call.query.get('status')]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Answer, created, forbidden, invalid, noContent, ok, refused } from '../answer.ts'
-import { addComment } from '../open-issue.ts'
+import { addComment, deleteComment, editComment } from '../open-issue.ts'
 import { paginate } from '../paginate.ts'
 import { atLeast, roleOf } from '../permission.ts'
 import { renderComment } from '../render/issue.ts'
@@ -68,7 +68,7 @@ export const commentRoutes = [
       if (!mayChange(call)) return forbidden()
       const error = checkText(body)
       if (error) return error
-      call.comment.versions.push({ at: call.state.now(), body })
+      editComment(call.state, call.repository, call.comment, body, call.actor)
       return ok(renderComment(call.state, call.links, call.repository, call.comment))
     },
   }),
@@ -78,7 +78,7 @@ export const commentRoutes = [
     permission: { thread: 'write' },
     apply: call => {
       if (!mayChange(call)) return forbidden()
-      call.repository.comments.delete(call.comment.id)
+      deleteComment(call.state, call.repository, call.comment, call.actor)
       return noContent()
     },
   }),

@@ -50,7 +50,7 @@ async function readContent(call: RepoCall, path: string): Promise<Answer> {
   if (entry.type === 'tree') return ok(await listFolder(call, commit, `${clean}/`, ref))
   const { stdout } = entry.type === 'blob' ? await runGit(folder, ['cat-file', 'blob', entry.sha]) : { stdout: Buffer.alloc(0) }
   if (/application\/vnd\.github(?:\.v3)?\.raw/.test(call.accept)) {
-    return { status: 200, text: stdout.toString('latin1'), headers: { 'content-type': 'application/vnd.github.raw; charset=utf-8' } }
+    return { status: 200, text: stdout, headers: { 'content-type': 'application/vnd.github.raw; charset=utf-8' } }
   }
   const inline = stdout.length <= inlineBytesMax
   const base64 = stdout.toString('base64').replace(/(.{60})/g, '$1\n')

@@ -25,7 +25,8 @@ export const routes: readonly Route[] = [
   ...reviewerRoutes,
   ...pullRoutes,
   ...refRoutes,
-  ...contentRoutes,
+  // Before the contents: a commit's name may hold slashes and takes the rest of the path.
   ...checkRunRoutes,
+  ...contentRoutes,
   ...deliveryRoutes,
 ]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { created, type FieldError, invalid, ok, refused } from '../answer.ts'
-import { openIssue } from '../open-issue.ts'
+import { openIssue, setIssueState } from '../open-issue.ts'
 import { paginate } from '../paginate.ts'
 import { renderIssue } from '../render/issue.ts'
 import { route } from '../route.ts'
@@ -62,23 +62,17 @@ export const issueRoutes = [
       state_reason: z.enum(['completed', 'not_planned', 'duplicate', 'reopened']).nullish(),
       labels: z.array(z.string()).optional(),
     }),
-    apply: ({ state, links, repository, issue }, body) => {
+    apply: ({ state, links, repository, issue, actor }, body) => {
       const error = (body.title === undefined ? null : titleError('Issue', body.title)) ?? bodyError('Issue', body.body)
       if (error) return invalid(error)
       if (body.title !== undefined) issue.title = body.title
       if (body.body !== undefined) issue.body = body.body
-      if (body.state !== undefined && body.state !== issue.state) setState(state, issue, body.state)
+      if (body.state !== undefined) setIssueState(state, repository, issue, body.state, actor)
       issue.updatedAt = state.now()
       return ok(renderIssue(state, links, repository, issue))
     },
   }),
 ]
-
-export function setState(state: GitHubState, issue: Issue, to: 'open' | 'closed'): void {
-  issue.state = to
-  issue.stateReason = issue.pull ? null : to === 'closed' ? 'completed' : 'reopened'
-  issue.closedAt = to === 'closed' ? state.now() : null
-}
 
 export function titleError(resource: string, title: string): FieldError | null {
   if (title.trim() === '') return { resource, code: 'missing_field', field: 'title' }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { created, invalid, ok, refused } from '../answer.ts'
+import { setIssueState } from '../open-issue.ts'
 import { closingNumbers, openPull } from '../open-pull.ts'
 import { paginate } from '../paginate.ts'
 import { mergeBase, readPullFacts, readPullFiles } from '../pull-facts.ts'
@@ -8,7 +9,7 @@ import { readRef, runGit } from '../repository-git.ts'
 import { type Call, route } from '../route.ts'
 import { fullName, isListed } from '../state.ts'
 import { renderFile } from './content.ts'
-import { bodyError, setState, titleError } from './issue.ts'
+import { bodyError, titleError } from './issue.ts'
 
 const one = '/repos/{owner}/{repo}/pulls/{pull_number}'
 /** GitHub lists no more files of a pull request. */
@@ -72,7 +73,7 @@ export const pullRoutes = [
       const base = await mergeBase(call.repository, call.pull)
       const args = format === 'diff' ? ['diff', base, call.pull.head.sha] : ['format-patch', '--stdout', `${base}..${call.pull.head.sha}`]
       const { stdout } = await runGit(call.repository.folder, args)
-      return { status: 200, text: stdout.toString(), headers: { 'content-type': `application/vnd.github.${format}; charset=utf-8` } }
+      return { status: 200, text: stdout, headers: { 'content-type': `application/vnd.github.${format}; charset=utf-8` } }
     },
   }),
   route({
@@ -96,7 +97,7 @@ export const pullRoutes = [
       if (body.title !== undefined) issue.title = body.title
       if (body.body !== undefined) issue.body = body.body
       if (body.body !== undefined) pull.closes = closingNumbers(body.body ?? '', fullName(repository))
-      if (body.state !== undefined && !pull.merged && body.state !== issue.state) setState(state, issue, body.state)
+      if (body.state !== undefined) setIssueState(state, repository, issue, body.state, call.actor)
       issue.updatedAt = state.now()
       return ok(renderPull(call, await readPullFacts(repository, pull)))
     },

@@ -77,7 +77,7 @@ export const refRoutes = [
       if (isProtected(call, name) || name === `refs/heads/${call.repository.defaultBranch}`)
         return refused(422, 'Cannot delete this branch')
       await git(folder, ['update-ref', '-d', name])
-      await syncPulls(call.state, call.repository)
+      await syncPulls(call.state, call.repository, call.actor)
       return noContent()
     },
   }),
@@ -109,7 +109,7 @@ export const refRoutes = [
 type RepoCall = Call<'{repo}'>
 
 async function refMoved(call: RepoCall, name: string, status: number): Promise<Answer> {
-  await syncPulls(call.state, call.repository)
+  await syncPulls(call.state, call.repository, call.actor)
   const found = (await listRefs(call.repository.folder, name)).find(each => each.ref === name)
   if (!found) return invalid()
   const json = renderRef(call.links, call.repository, found)

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { saltBytes } from '../domain/index.ts'
 import { acceptTask } from './accept-task.ts'
 import { appendEvents } from './append-events.ts'
+import { aroundAppend } from './around-append.ts'
 import { budget, settleReservations } from './budgets.ts'
 import { claimNext, claimTask } from './claim-task.ts'
 import { type CommitGroup, createCommitGroup } from './commit-group.ts'
@@ -68,7 +69,7 @@ type TaskMethod = 'acceptTask' | 'claimNext' | 'claimTask' | 'runningOwners' | '
 
 function taskMethods({ write, read }: CommitGroup, context: LedgerContext): Pick<Ledger, TaskMethod> {
   return {
-    acceptTask: task => write(() => acceptTask(context, task)),
+    acceptTask: task => aroundAppend([task.first.type, ...task.more.map(({ type }) => type)], () => write(() => acceptTask(context, task))),
     claimNext: options => write(() => claimNext(options)),
     claimTask: (taskId, options) => write(() => claimTask(taskId, options)),
     runningOwners: async () => read(() => runningOwners({})).map(({ owner }) => owner),
@@ -84,7 +85,11 @@ type EventMethod = 'append' | 'readEvents' | 'readRecord' | 'saveSnapshot' | 'lo
 
 function eventMethods({ write, read }: CommitGroup, context: LedgerContext): Pick<Ledger, EventMethod> {
   return {
-    append: batch => write(() => appendEvents(context, batch)),
+    append: batch =>
+      aroundAppend(
+        batch.events.map(({ type }) => type),
+        () => write(() => appendEvents(context, batch)),
+      ),
     readEvents: async (taskId, afterSeq = 0) => readTwice(() => read(() => readEvents(context, taskId, afterSeq))),
     readRecord: async taskId => readTwice(() => read(() => readRecord(context, taskId))),
     saveSnapshot: (taskId, seq, state) => write(() => saveSnapshot(taskId, seq, state)),

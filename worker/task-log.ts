@@ -1,6 +1,5 @@
 import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
 import type { Ledger } from '../ledger/index.ts'
-import { crashpoint } from '../telemetry/index.ts'
 
 /** The one writer of a task's events on this thread: what it knows is what the ledger says, folded. */
 export type TaskLog = {
@@ -34,14 +33,10 @@ export async function openTaskLog(ledger: Pick<Ledger, 'append' | 'readEvents'>,
   let last: Promise<unknown> = Promise.resolve()
   async function append(events: readonly NewEvent[]) {
     for (let race = 0; race < racesMax; race++) {
-      for (const { type } of events) crashpoint(`event.${type}.before`)
       const result = await ledger.append({ taskId, attempt, actor, at: now(), expectedSeq: state.seq, events })
       if (result.kind === 'fenced') throw new OwnershipLost(`task ${taskId}: attempt ${result.attempt} took over from attempt ${attempt}`)
       await refresh()
-      if (result.kind === 'appended') {
-        for (const { type } of events) crashpoint(`event.${type}.after`)
-        return
-      }
+      if (result.kind === 'appended') return
     }
     throw new Error(`task ${taskId}: an append lost ${racesMax} races in a row`)
   }

@@ -2,22 +2,24 @@ import { handOver } from '../agent/index.ts'
 import { type Claim, findDeadOwners } from '../ledger/index.ts'
 import type { Queue } from '../queue/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
+import { every } from './every.ts'
 import { executeTask } from './execute-task.ts'
 import type { WorkerPorts } from './ports.ts'
 import { Stopped } from './stopped.ts'
 import { sweepLeftovers } from './sweep-leftovers.ts'
 import { OwnershipLost } from './task-log.ts'
+import { watchClaim } from './watch-claim.ts'
 
 export type ClaimLoop = {
   /** Stops claiming, hands running tasks back and resolves when their sessions are gone. */
   drain(): Promise<void>
 }
 
-type Running = { claim: Claim; cancel: AbortController; done: Promise<void>; seenSeq: number }
+type Running = { cancel: AbortController; done: Promise<void> }
 
 /**
- * One worker: claims what the ledger gives, up to its slots, whenever the bell rings and at every sweep. Renews leases,
- * carries cancels and the kill switch to running tasks, and takes over from owners whose kernel lock is gone.
+ * One worker: claims what the ledger gives, up to its slots, whenever the bell rings and at every sweep, and takes over
+ * from owners whose kernel lock is gone.
  */
 export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
   const running = new Map<string, Running>()
@@ -55,16 +57,18 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
   function start(claim: Claim) {
     const key = `${claim.taskId}/${claim.attempt}`
     const cancel = new AbortController()
+    const stopWatching = watchClaim(claim, cancel, ports)
     const done = executeTask(claim, cancel.signal, ports)
       .then(
         () => undefined,
         error => left(claim, error, ports),
       )
       .finally(() => {
+        stopWatching()
         running.delete(key)
         if (!draining) look()
       })
-    running.set(key, { claim, cancel, done, seenSeq: 0 })
+    running.set(key, { cancel, done })
   }
 
   const stopListening = queue.listen(look)
@@ -78,14 +82,6 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
     limits => limits.sweepMs,
     () => sweepLeftovers(ports),
   )
-  const stopRenewing = every(
-    ports,
-    limits => limits.leaseMs / 5,
-    async () => {
-      const { limits } = await ports.settings()
-      for (const task of running.values()) await watch(task, limits.leaseMs, ports)
-    },
-  )
   look()
   return {
     async drain() {
@@ -93,7 +89,6 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
       stopListening()
       stopSweep()
       stopTidying()
-      stopRenewing()
       for (const { cancel } of running.values()) cancel.abort(handOver)
       await Promise.all([...running.values()].map(({ done }) => done))
     },
@@ -105,41 +100,4 @@ async function left(claim: Claim, error: unknown, { ledger, logger }: WorkerPort
   if (error instanceof Stopped) await ledger.releaseTask(claim)
   else if (error instanceof OwnershipLost) logger.warn({ error, task: claim.taskId }, 'task lost to a newer attempt')
   else logger.error({ error, task: claim.taskId }, 'task left to the sweep')
-}
-
-async function watch(task: Running, leaseMs: number, ports: WorkerPorts): Promise<void> {
-  const { claim, cancel } = task
-  if (!(await ports.ledger.renewLease(claim, ports.now() + leaseMs)))
-    return cancel.abort(new OwnershipLost(`task ${claim.taskId} has a newer attempt`))
-  const events = await ports.ledger.readEvents(claim.taskId, task.seenSeq)
-  task.seenSeq = events.at(-1)?.seq ?? task.seenSeq
-  if (events.some(event => event.type === 'cancel.requested')) cancel.abort(new Error('cancel was asked for'))
-}
-
-/** Runs `work` again and again, never twice at once; a failure is logged and tried again at the next turn. */
-function every(
-  ports: WorkerPorts,
-  gapOf: (limits: Awaited<ReturnType<WorkerPorts['settings']>>['limits']) => number,
-  work: () => Promise<void>,
-): () => void {
-  let stopped = false
-  let timer: NodeJS.Timeout | undefined
-  const turn = async () => {
-    try {
-      await work()
-    } catch (error) {
-      ports.logger.error({ error }, 'periodic work failed')
-    }
-    await arm()
-  }
-  const arm = async () => {
-    if (stopped) return
-    const { limits } = await ports.settings()
-    if (!stopped) timer = setTimeout(turn, Math.max(10, gapOf(limits)))
-  }
-  void arm()
-  return () => {
-    stopped = true
-    clearTimeout(timer)
-  }
 }

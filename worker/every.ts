@@ -1,0 +1,29 @@
+import type { WorkerPorts } from './ports.ts'
+
+/** Runs `work` again and again, never twice at once; a failure is logged and tried again at the next turn. */
+export function every(
+  ports: Pick<WorkerPorts, 'settings' | 'logger'>,
+  gapOf: (limits: Awaited<ReturnType<WorkerPorts['settings']>>['limits']) => number,
+  work: () => Promise<void>,
+): () => void {
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  const turn = async () => {
+    try {
+      await work()
+    } catch (error) {
+      ports.logger.error({ error }, 'periodic work failed')
+    }
+    await arm()
+  }
+  const arm = async () => {
+    if (stopped) return
+    const { limits } = await ports.settings()
+    if (!stopped) timer = setTimeout(turn, Math.max(10, gapOf(limits)))
+  }
+  void arm()
+  return () => {
+    stopped = true
+    clearTimeout(timer)
+  }
+}

@@ -14,6 +14,6 @@ export type {
   Role,
 } from './github/state.ts'
 export type { ChatRequest } from './model/check-request.ts'
-export type { FakeModel, ModelOptions, ModelRequest, TurnFunction } from './model/fake-model.ts'
+export { type FakeModel, type ModelOptions, type ModelRequest, startFakeModel, type TurnFunction } from './model/fake-model.ts'
 export { ModelFault, ModelScript, ModelTurn } from './model/script.ts'
 export { type Simulator, type SimulatorOptions, startSimulator } from './simulator.ts'

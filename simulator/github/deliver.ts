@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { request as startRequest } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Delivery, GitHubState } from './state.ts'
 
 /** GitHub waits no longer for an answer, in milliseconds. */
@@ -8,6 +9,8 @@ const answerMs = 10_000
 const payloadBytesMax = 25 * 1024 * 1024
 /** Kept of the answer's body, in bytes. */
 const answerBytesMax = 64 * 1024
+/** Long enough for two pieces to arrive as two, in milliseconds. */
+const betweenChunksMs = 10
 
 export type DeliveryWish = {
   event: string
@@ -129,11 +132,13 @@ function post(to: string, headers: Record<string, string>, body: Buffer, cuts: n
   })
 }
 
-/** Each piece is flushed by itself, so that the receiver sees a character cut in two where a test wants it. */
+/** Each piece goes out by itself and a moment apart, so that the receiver sees a character cut in two where a test wants it. */
 async function writeInChunks(request: ReturnType<typeof startRequest>, body: Buffer, cuts: number[]): Promise<void> {
+  if (cuts.length > 0) request.setNoDelay(true)
   let from = 0
   for (const to of cuts.filter(each => each > 0 && each < body.length)) {
-    await new Promise<void>(resolve => request.write(body.subarray(from, to), () => setImmediate(resolve)))
+    await new Promise<void>(resolve => request.write(body.subarray(from, to), () => resolve()))
+    await sleep(betweenChunksMs)
     from = to
   }
   request.end(body.subarray(from))

@@ -96,7 +96,7 @@ export function createPayloads(state: GitHubState, links: Links) {
 function commonFields(state: GitHubState, links: Links, repository: Repository, sender: Account | null) {
   const installation = [...state.installations.values()].find(each => covers(each, repository))
   return {
-    repository: { ...renderRepository(links, repository), custom_properties: {} },
+    repository: renderRepository(links, repository),
     ...(repository.owner.type === 'Organization' ? { organization: renderOrganization(links, repository.owner) } : {}),
     // A deleted account's events name GitHub's ghost.
     sender: renderAccount(links, sender ?? { id: 10137, login: 'ghost', type: 'User', name: null, siteAdmin: false }),

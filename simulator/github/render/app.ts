@@ -43,7 +43,8 @@ export function renderInstallation(links: Links, app: App, installation: Install
     single_file_name: null,
     has_multiple_single_files: false,
     single_file_paths: [],
-    suspended_by: null,
+    // Who did it is not kept; the account's own owner is as good as any.
+    suspended_by: installation.suspendedAt === null ? null : renderAccount(links, account),
     suspended_at: installation.suspendedAt === null ? null : time(installation.suspendedAt),
   } satisfies components['schemas']['installation']
 }

@@ -47,7 +47,8 @@ export function renderIssue(state: GitHubState, links: Links, repository: Reposi
     timeline_url: `${api}/timeline`,
     performed_via_github_app: issue.byApp ? renderApp(links, state.app) : null,
     state_reason: issue.stateReason,
-    ...(issue.pull ? { draft: issue.pull.draft, pull_request: renderPullLink(links, repository, issue) } : {}),
+    draft: issue.pull?.draft ?? false,
+    ...(issue.pull ? { pull_request: renderPullLink(links, repository, issue) } : {}),
   } satisfies components['schemas']['issue']
 }
 

@@ -46,8 +46,9 @@ export function renderRepository(links: Links, repository: Repository, role?: Ro
     open_issues: openIssues,
     watchers: 0,
     default_branch: repository.defaultBranch,
+    custom_properties: {},
     ...(role ? { permissions: renderPermissions(role) } : {}),
-  } satisfies components['schemas']['repository']
+  } satisfies components['schemas']['repository'] & Pick<components['schemas']['full-repository'], 'custom_properties'>
 }
 
 /** The legacy booleans; a custom role shows its base role here. */

@@ -1,3 +1,4 @@
+import { explainFailure, LedgerUnavailable } from './ledger-unavailable.ts'
 import type { LedgerLimits } from './limits.ts'
 import type { Durability, SqliteConnection } from './sqlite-connection.ts'
 import type { Program } from './statement.ts'
@@ -34,6 +35,7 @@ export function createCommitGroup(connection: SqliteConnection, durability: Dura
 
   function writeTogether<Result>(program: () => Program<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
+      if (waiting.length >= limits.waitingWritesMax) return reject(new LedgerUnavailable(`${waiting.length} writes are waiting already`))
       waiting.push({ program, resolve, reject })
       if (scheduled) return
       scheduled = true
@@ -51,14 +53,14 @@ export function createCommitGroup(connection: SqliteConnection, durability: Dura
 }
 
 function inTransaction<Result>(connection: SqliteConnection, mode: 'read' | 'write', work: () => Result): Result {
-  connection.begin(mode)
   try {
+    connection.begin(mode)
     const result = work()
     connection.commit()
     return result
   } catch (cause) {
     connection.rollback()
-    throw cause
+    throw explainFailure(cause)
   }
 }
 

@@ -2,8 +2,8 @@ import type { EventHeader, NewEvent, Outcome, RecordedEvent, TaskAccepted, TaskR
 
 /**
  * The one truth about deliveries, tasks, attempts, events, effects and budgets. Two drivers keep this contract: SQLite
- * (embedded) and, later, PostgreSQL. Methods throw only when the database itself fails or
- * something impossible is asked (`LedgerAssertion`); expected outcomes are values.
+ * (embedded) and, later, PostgreSQL. Methods throw only when the database itself fails
+ * (`LedgerUnavailable`) or something impossible is asked (`LedgerAssertion`); expected outcomes are values.
  * Every write is one transaction and is durable (fsync) when its promise resolves, unless a ledger was opened with
  * `durability: 'process'` (a session's own events: they survive kill -9, and the next durable commit syncs them too).
  */

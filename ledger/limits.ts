@@ -4,11 +4,13 @@
  */
 export const ledgerLimits = {
   /** How long a write waits for another connection's transaction before it fails. Each one lasts a few milliseconds. */
-  busyTimeoutMs: 10_000,
+  busyTimeoutMs: 5_000,
   /** Payloads above this are files: a row of this size still fits into a few pages. */
   inlinePayloadBytesMax: 32_768,
   /** Writes that share one commit at most; a longer queue makes several. */
   groupWritesMax: 256,
+  /** Writes that wait for a commit at most; one more is refused at once. */
+  waitingWritesMax: 8_192,
   /** Pages in the write-ahead log before a durable connection copies them into the database (8 MiB). */
   checkpointPages: 2_048,
   /** The same for a session's connection: high, because a checkpoint syncs and would stand between two turns (64 MiB). */

@@ -50,7 +50,7 @@ function locksFolder(dataDir: string): string {
 }
 
 function lockPath(dataDir: string, owner: string): string {
-  assertLedger(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(owner), 'an owner can not be a file name', { owner })
+  assertLedger(/^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,127}$/.test(owner), 'an owner can not be a file name', { owner })
   return join(locksFolder(dataDir), `${owner}.db`)
 }
 

@@ -100,7 +100,9 @@ function connectionOf(database: Database.Database): SqliteConnection {
     begin: mode => (mode === 'write' ? beginWrite() : beginRead()),
     commit,
     // After some errors SQLite has rolled back by itself.
-    rollback: () => void (database.inTransaction && database.exec('rollback')),
+    rollback: () => {
+      if (database.inTransaction) database.exec('rollback')
+    },
     savepoint: simple('savepoint one'),
     releaseSavepoint: simple('release one'),
     rollbackToSavepoint: () => void database.exec('rollback to one; release one'),

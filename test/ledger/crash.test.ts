@@ -16,9 +16,14 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
 describe('a writer that is killed', () => {
-  it.each(['durable', 'process'] as const)('leaves everything it was told is stored, whole, in %s mode', async durability => {
+  it('leaves everything it was told is stored, whole, in both modes', async () => {
     let told = 0
-    for (const acksMax of [1, 7, 40]) {
+    const kills = [
+      ['durable', 1],
+      ['process', 30],
+      ['durable', 15],
+    ] as const
+    for (const [durability, acksMax] of kills) {
       told = await writeUntilKilled(dataDir, durability, acksMax)
       expect(checkIntegrity(dataDir)).toBe('ok')
       const ledger = openSqliteLedger({ dataDir, durability: 'durable', clock: () => startedAt })
@@ -68,6 +73,30 @@ describe('a write-ahead log that ends anywhere', () => {
   })
 })
 
+describe('a disk that takes no more', () => {
+  it('refuses whole groups, keeps what it answered before, and goes on when there is room again', async () => {
+    // A limit on the size of a file stands for the full disk; its signal is ignored, so that writing fails instead.
+    const script = join(import.meta.dirname, 'disk-full-writer.ts')
+    const command = `trap '' XFSZ; ulimit -f 4000; exec "$0" "$1" "$2"`
+    const { stdout, stderr } = spawnSync('bash', ['-c', command, process.execPath, script, dataDir], { encoding: 'utf8' })
+    expect(stderr).toBe('')
+    const lines = stdout.trim().split('\n')
+    const stored = lines.filter(line => line.endsWith(' stored'))
+    expect(lines.slice(stored.length, -1)).toEqual(
+      Array.from({ length: 8 }, () => expect.stringMatching(/^guid-\d+ LedgerUnavailable SQLITE_/)),
+    )
+    expect(lines.at(-1)).toBe(`pending ${stored.length}`)
+    expect(stored.length).toBeGreaterThan(8)
+    expect(checkIntegrity(dataDir)).toBe('ok')
+    const ledger = openSqliteLedger({ dataDir, durability: 'durable', clock: () => startedAt })
+    expect(await ledger.pendingDeliveries(100_000)).toHaveLength(stored.length)
+    expect(await ledger.recordDelivery({ id: 'after', event: 'e', action: 'a', body: Buffer.alloc(50_000), receivedAt: 2 })).toBe(
+      'recorded',
+    )
+    await ledger.close()
+  })
+})
+
 describe('the order of system calls', () => {
   it.each([
     ['durable', { answers: 20, beforeSync: 0 }],
@@ -75,6 +104,24 @@ describe('the order of system calls', () => {
     ['process', { answers: 20, beforeSync: 20 }],
   ] as const)('in %s mode is %o', (durability, expected) => {
     expect(traceDeliveries(dataDir, durability, 20, 1)).toMatchObject(expected)
+  })
+
+  it('has the file of a large payload, and its name, synced before the row that needs it is written', () => {
+    const traceFile = join(dataDir, 'trace')
+    const writer = join(import.meta.dirname, 'large-payload-writer.ts')
+    const calls = 'trace=write,pwrite64,fsync,fdatasync'
+    const { status } = spawnSync('strace', ['-f', '-qq', '-y', '-o', traceFile, '-e', calls, process.execPath, writer, dataDir])
+    expect(status).toBe(0)
+    const lines = readFileSync(traceFile, 'utf8').split('begin\\n')[1]?.split('\n') ?? []
+    const first = (pattern: RegExp) => lines.findIndex(line => pattern.test(line))
+    const order = [
+      /sync\(\d+<[^>]*\/blobs\/T1\/[0-9a-f]{64}>/,
+      /sync\(\d+<[^>]*\/blobs\/T1>/,
+      /pwrite64\(\d+<[^>]*-wal>/,
+      /"answer\\n"/,
+    ].map(first)
+    expect(order.every(index => index >= 0)).toBe(true)
+    expect(order).toEqual([...order].sort((a, b) => a - b))
   })
 
   it('has one sync for many deliveries that come together', () => {

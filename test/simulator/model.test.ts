@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import OpenAI from 'openai'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -205,18 +206,30 @@ test('the stream is cut anywhere, also within a character, and at the same place
   expect(/\r\n[0-9a-f]+\r\n[\x80-\xbf]/.test(latin)).toBe(true)
 })
 
-test('one client uses one connection for many turns, and bodies are known by their hash', async () => {
+test.each([
+  ['kept alive', true, 1],
+  ['closed each time', false, 4],
+] as const)('connections are counted: %s', async (_, keepAlive, count) => {
   const model = await startFakeModel()
-  const fresh = new OpenAI({ baseURL: model.url, apiKey: 'k', maxRetries: 0 })
-  for (let at = 0; at < 5; at += 1) await fresh.chat.completions.create({ model: 'm', messages: [user] })
-  expect(model.connections()).toBe(1)
-  expect(model.requests.at(-1)?.bodyHash).toBe(
-    createHash('sha256')
-      .update(JSON.stringify({ model: 'm', messages: [user] }))
-      .digest('hex'),
-  )
+  const agent = new Agent({ keepAlive, maxSockets: 1 })
+  const text = JSON.stringify({ model: 'm', stream: true, messages: [user] })
+  for (let at = 0; at < 4; at += 1) await postOver(agent, model.url, text)
+  expect(model.connections()).toBe(count)
+  expect(model.requests.map(each => each.bodyHash)).toEqual(Array(4).fill(createHash('sha256').update(text).digest('hex')))
+  agent.destroy()
   await model.close()
 })
+
+/** By node:http: global fetch opens a second connection when its first is not yet given back. */
+function postOver(agent: Agent, url: string, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: 'Bearer k', 'content-type': 'application/json' }
+    const asking = request(`${url}/chat/completions`, { agent, method: 'POST', headers }, response => {
+      response.resume().on('close', resolve)
+    })
+    asking.on('error', reject).end(text)
+  })
+}
 
 describe('what goes wrong', () => {
   const turn = { text: 'A first sentence, and a second one.', toolCalls: [{ name: 'read_file', arguments: { path: 'a' } }] }

@@ -1,0 +1,158 @@
+import { existsSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TaskState } from '../../domain/index.ts'
+import { type Scene, sampleFiles, scenes } from './scenes.ts'
+import { chainFault, leftProcesses, openStage, type Stage, waitForEnd } from './stage.ts'
+
+/** One kill and what was found afterwards, counted from the fake GitHub's, the fake model's and the ledger's records. */
+export type CrashRow = {
+  point: string
+  /** Whether the process died there; a point the road does not pass is a hole in the table. */
+  died: boolean
+  outcome: string
+  reason: string
+  attempts: number
+  pulls: number
+  branches: number
+  eyes: number
+  comments: number
+  /** Requests made again although their answer was recorded before. Must be 0. */
+  repeatedAnswers: number
+  /** Requests made again because a crash cut them off: at most 1 a crash. */
+  reasked: number
+  /** Commands that ran again although their result was recorded. Must be 0. */
+  repeatedRuns: number
+  chain: string
+  leaks: string[]
+  bundle: boolean
+  recoveryMs: number
+  expected: Expected
+}
+
+export type Expected = Pick<CrashRow, 'outcome' | 'pulls' | 'branches' | 'eyes' | 'comments' | 'bundle'>
+
+const endWallMs = 60_000
+
+/** Kills `serve` at `point` (none = the undisturbed twin), starts it again, and takes stock once the task has ended. */
+export async function runCrash(point: string | null, scene: Scene = scenes.fix): Promise<CrashRow> {
+  const stage = await openStage({ script: scene.script, files: sampleFiles, operator: scene.operator })
+  try {
+    const first = await stage.serve(point ?? undefined)
+    await scene.play(stage)
+    const died = await Promise.race([first.exited.then(() => true), waitForEnd(stage.ledger, endWallMs).then(() => false)])
+    const killedAt = Date.now()
+    if (died) await stage.serve()
+    if (died) await redeliver(stage)
+    const state = await waitForEnd(stage.ledger, endWallMs)
+    await settled(stage)
+    return { ...(await takeStock(point ?? 'none', died, killedAt, state, stage)), expected: scene.expected }
+  } finally {
+    await stage.close()
+  }
+}
+
+/** GitHub sends a failed delivery again when it is asked to; a kill before the answer left is such a failure. */
+async function redeliver(stage: Stage): Promise<void> {
+  const failed = stage.simulator.github.state.deliveries.filter(delivery => delivery.statusCode === 0 || delivery.statusCode >= 400)
+  if (failed.length > 0 && (await stage.ledger.tasks({ limit: 1 })).length === 0) await stage.redeliver()
+}
+
+/** The outcome is recorded before the last tidying; that has a moment of its own. */
+async function settled(stage: Stage): Promise<void> {
+  for (const until = Date.now() + 5_000; Date.now() < until; await sleep(25)) {
+    if (
+      runFolders(stage).length === 0 &&
+      leftProcesses().length === 0 &&
+      (await stage.ledger.openEffects({ attempt: 'app', updatedBefore: Date.now() + 1, limit: 1 })).length === 0
+    )
+      return
+  }
+}
+
+async function takeStock(
+  point: string,
+  died: boolean,
+  killedAt: number,
+  state: TaskState | null,
+  stage: Stage,
+): Promise<Omit<CrashRow, 'expected'>> {
+  const { github } = stage.simulator
+  const repository = github.state.repositories.get('octo/parser')
+  const issues = [...(repository?.issues.values() ?? [])]
+  const refs = Object.keys(await github.refs('octo/parser'))
+  const { repeatedAnswers, reasked } = await repeats(stage)
+  const fault = await chainFault(stage.ledger)
+  const [task] = await stage.ledger.tasks({ limit: 1 })
+  const attempts = state?.attempts ?? []
+  return {
+    point,
+    died,
+    outcome: state?.outcome?.outcome ?? 'none',
+    reason: state?.outcome?.reason ?? '',
+    attempts: attempts.length,
+    pulls: issues.filter(issue => issue.pull).length,
+    branches: refs.filter(ref => ref.startsWith('refs/heads/grok/')).length,
+    eyes: eyesOf(stage),
+    comments: [...(repository?.comments.values() ?? [])].filter(comment => comment.author?.login.endsWith('[bot]')).length,
+    repeatedAnswers,
+    reasked,
+    repeatedRuns: repeatedRuns(state, stage.runCounts()),
+    chain: fault ? `broken at ${fault.seq}` : 'ok',
+    leaks: [...leftProcesses(), ...runFolders(stage)],
+    bundle: task !== undefined && existsSync(path.join(stage.dataDir, 'tasks', task.taskId, 'bundle.json')),
+    recoveryMs: (attempts.at(-1)?.at ?? killedAt) - killedAt,
+  }
+}
+
+function eyesOf({ simulator }: Stage): number {
+  const repository = simulator.github.state.repositories.get('octo/parser')
+  return [...(repository?.comments.values() ?? [])].reduce((sum, comment) => sum + comment.reactions.length, 0)
+}
+
+function runFolders({ dataDir }: Stage): string[] {
+  return existsSync(path.join(dataDir, 'runs')) ? readdirSync(path.join(dataDir, 'runs')) : []
+}
+
+/** A request body that came twice: forbidden when its answer was in the ledger before the second one came. */
+async function repeats({ simulator, ledger }: Stage): Promise<{ repeatedAnswers: number; reasked: number }> {
+  const [task] = await ledger.tasks({ limit: 1 })
+  const events = task ? await ledger.readEvents(task.taskId) : []
+  const answeredAt = new Map<number, number>()
+  for (const event of events) if (event.type === 'model.answered' && event.payload) answeredAt.set(event.payload.turn, event.at)
+  const seen = new Map<string, number>()
+  let repeatedAnswers = 0
+  let reasked = 0
+  for (const request of simulator.model.requests.filter(request => request.path.endsWith('/chat/completions'))) {
+    if (!seen.has(request.bodyHash)) {
+      seen.set(request.bodyHash, seen.size + 1)
+      continue
+    }
+    const recorded = answeredAt.get(seen.get(request.bodyHash) ?? 0)
+    if (recorded !== undefined && recorded < request.at) repeatedAnswers += 1
+    else reasked += 1
+  }
+  return { repeatedAnswers, reasked }
+}
+
+/** A command may run once more for each time its result was lost; the session said "interrupted" about each of those. */
+function repeatedRuns(state: TaskState | null, counts: Record<string, number>): number {
+  const calls = (state?.session?.turns ?? []).flatMap(turn => turn.calls)
+  return Object.entries(counts).reduce((sum, [id, runs]) => {
+    const lost = calls.filter(({ call, settled }) => call.arguments.includes(`echo ${id} `) && settled?.status === 'interrupted').length
+    return sum + Math.max(0, runs - 1 - lost)
+  }, 0)
+}
+
+/** What must hold after every kill; the texts are what a failing row is reported with. */
+export function faultsOf(row: CrashRow): string[] {
+  const expected: Partial<CrashRow> = { ...row.expected, repeatedAnswers: 0, repeatedRuns: 0, chain: 'ok' }
+  const faults = Object.entries(expected).flatMap(([name, value]) => {
+    const found = row[name as keyof CrashRow]
+    return found === value ? [] : [`${name} is ${found}, not ${value}`]
+  })
+  if (row.reasked > 1) faults.push(`${row.reasked} requests were made again after one crash`)
+  if (row.leaks.length > 0) faults.push(`left behind: ${row.leaks.join('; ')}`)
+  if (row.point !== 'none' && !row.died) faults.push('the road does not pass this point')
+  return faults
+}

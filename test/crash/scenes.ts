@@ -1,0 +1,109 @@
+import type { EventType } from '../../domain/index.ts'
+import type { ChatRequest, ModelTurn, TurnFunction } from '../../simulator/index.ts'
+import type { Expected } from './run-crash.ts'
+import type { Stage, StageOptions } from './stage.ts'
+
+const files: StageOptions['files'] = {
+  'package.json': `${JSON.stringify({ name: 'parser', version: '1.0.0', private: true, scripts: { test: 'node --test' } })}\n`,
+  'parser.js': 'exports.parse = text => text.split(";")[0].split("=")\n',
+  'parser.test.js':
+    "const { test } = require('node:test')\nconst assert = require('node:assert')\ntest('empty', () => assert.deepStrictEqual(require('./parser.js').parse(''), []))\n",
+}
+
+type Step = { name: string; arguments: Record<string, unknown> }
+
+/** Every command appends its own name to a file outside the work tree, so that running one twice shows. */
+const counted = (id: string, command: string) => ({
+  name: 'run_terminal_command',
+  arguments: { command: `echo ${id} >> ~/counter; ${command}`, description: id },
+})
+
+const steps: readonly Step[] = [
+  { name: 'read_file', arguments: { target_file: 'parser.js' } },
+  counted('reproduce', 'node --test'),
+  {
+    name: 'write',
+    arguments: { file_path: 'parser.js', content: 'exports.parse = text => (text === "" ? [] : text.split(";")[0].split("="))\n' },
+  },
+  counted('touch', 'echo made > notes.txt'),
+  counted('check', 'node --test'),
+]
+
+/** A model that goes on with the first step that has no proper result yet: an interrupted one is asked for again. */
+export function nextTurn(request: ChatRequest): ModelTurn {
+  const done = new Set<string>()
+  const asked = new Map<string, string>()
+  for (const message of request.messages) {
+    if (message.role === 'assistant') for (const call of message.tool_calls ?? []) asked.set(call.id, call.function.arguments)
+    if (message.role === 'tool' && !String(message.content).includes('Interrupted: the process'))
+      done.add(asked.get(message.tool_call_id) ?? '')
+  }
+  const next = steps.find(step => !done.has(JSON.stringify(step.arguments)))
+  return next ? { toolCalls: [next] } : { text: 'Return an empty list for empty input' }
+}
+
+export const sampleFiles = files
+
+/** One road through the product with what must be there at its end, however often it was killed on the way. */
+export type Scene = { script: TurnFunction; operator: object; play(stage: Stage): Promise<void>; expected: Expected }
+
+const sayFix = (stage: Stage) => stage.comment('/grok fix')
+const nothing = { pulls: 0, branches: 0 }
+
+export const scenes = {
+  fix: {
+    script: nextTurn,
+    operator: {},
+    play: sayFix,
+    expected: { outcome: 'succeeded', pulls: 1, branches: 1, eyes: 1, comments: 0, bundle: true },
+  },
+  refused: {
+    script: nextTurn,
+    operator: {},
+    play: stage => stage.comment('/grok fix', 'lena'),
+    expected: { ...nothing, outcome: 'refused', eyes: 0, comments: 1, bundle: false },
+  },
+  cancelled: {
+    script: () => ({ toolCalls: [counted('wait', 'sleep 30')] }),
+    operator: {},
+    async play(stage) {
+      await sayFix(stage)
+      await stage.waitForEvent('tool.started')
+      await stage.comment('/grok cancel')
+    },
+    expected: { ...nothing, outcome: 'cancelled', eyes: 2, comments: 0, bundle: true },
+  },
+  modelFailed: {
+    script: () => ({ fault: { kind: 'status', status: 400, message: 'bad request', times: 1_000 } }),
+    operator: {},
+    play: sayFix,
+    expected: { ...nothing, outcome: 'errored', eyes: 1, comments: 0, bundle: true },
+  },
+} as const satisfies Record<string, Scene>
+
+/** Which scene passes an event type; a type that is missing here does not compile, and so has no crash case. */
+export const sceneOf: Record<EventType, keyof typeof scenes> = {
+  'task.accepted': 'fix',
+  'task.refused': 'refused',
+  'attempt.started': 'fix',
+  'cancel.requested': 'cancelled',
+  'workspace.opened': 'fix',
+  'setup.settled': 'fix',
+  'taint.raised': 'fix',
+  'session.started': 'fix',
+  'model.requested': 'fix',
+  'model.answered': 'fix',
+  'model.failed': 'modelFailed',
+  'tool.started': 'fix',
+  'tool.settled': 'fix',
+  'snapshot.taken': 'fix',
+  'session.ended': 'fix',
+  'change.collected': 'fix',
+  'check.settled': 'fix',
+  'change.judged': 'fix',
+  'commit.made': 'fix',
+  'effect.prepared': 'fix',
+  'effect.dispatched': 'fix',
+  'effect.settled': 'fix',
+  'task.ended': 'fix',
+}

@@ -1,0 +1,220 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type EventType, findChainFault, foldTask, type TaskState } from '../../domain/index.ts'
+import { type Ledger, openSqliteLedger } from '../../ledger/index.ts'
+import { type ModelScript, type Simulator, startSimulator, type TurnFunction } from '../../simulator/index.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const repo = 'octo/parser'
+const webhookSecret = 'stage-webhook-secret'
+/** First uid of the sandbox slots; nobody else on the machine has it. */
+export const slotUid = 61_000
+
+/**
+ * Everything around one `serve` process that a test may kill: the fake GitHub and model live in the test's own process and
+ * so remember what the killed one did.
+ */
+export type Stage = {
+  simulator: Simulator
+  dataDir: string
+  /** Starts `serve`; `crashpoint` is where it will kill itself. Resolves once it listens. */
+  serve(crashpoint?: string): Promise<Server>
+  comment(body: string, author?: string): Promise<void>
+  waitForEvent(type: EventType): Promise<void>
+  /** The last delivery again, under its own id. */
+  redeliver(): Promise<void>
+  ledger: Ledger
+  /** How often each command of the script really ran: appended by the commands themselves to a file in the agent's home. */
+  runCounts(): Record<string, number>
+  close(): Promise<void>
+}
+
+export type Server = {
+  process: ChildProcess
+  url: string
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  log(): string
+}
+
+export type StageOptions = { script: ModelScript | TurnFunction; files: Readonly<Record<string, string>>; operator?: object }
+
+/** What any user could write into the operator's file; the waits of production would make each run take a minute. */
+const shortLimits = { readBackGapMs: 100, leaseMs: 1_500, sweepMs: 300, livenessMs: 100, deliveryDrainMs: 50 }
+
+export async function openStage(options: StageOptions): Promise<Stage> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-stage-'))
+  chmodSync(folder, 0o711)
+  const dataDir = path.join(folder, 'data')
+  mkdirSync(dataDir, { mode: 0o711 })
+  writeFileSync(path.join(dataDir, 'operator.yml'), JSON.stringify({ version: 1, limits: shortLimits, ...options.operator }))
+  const simulator = await startSimulator({ folder: path.join(folder, 'github'), github: { webhookSecret } })
+  await prepareGitHub(simulator, folder, options.files)
+  simulator.model.script(options.script)
+  const servers = new Set<ChildProcess>()
+  const ledger = openSqliteLedger({ dataDir, durability: 'process', clock: Date.now })
+  let url = ''
+  let last: { payload: object; id: string } | null = null
+  const counter = watchCounter(dataDir)
+  return {
+    simulator,
+    dataDir,
+    ledger,
+    runCounts: counter.counts,
+    async serve(crashpoint) {
+      const server = await startServer(simulator, dataDir, crashpoint)
+      servers.add(server.process)
+      url = server.url
+      return server
+    },
+    async comment(body, author = 'mona') {
+      const comment = await simulator.github.comment({ repo, number: 1, author, body })
+      const payload = simulator.github.payload.issueComment('created', { repo, commentId: comment.id })
+      last = { payload, id: deliveryOf(comment.id) }
+      await simulator.github.deliver({ event: 'issue_comment', to: url, ...last })
+    },
+    async waitForEvent(type) {
+      for (const until = Date.now() + 30_000; Date.now() < until; await sleep(20)) {
+        for (const { taskId } of await ledger.tasks({ limit: 10 }))
+          if ((await ledger.readEvents(taskId)).some(event => event.type === type)) return
+      }
+      throw new Error(`no ${type} within 30 s`)
+    },
+    async redeliver() {
+      if (last) await simulator.github.deliver({ event: 'issue_comment', to: url, ...last })
+    },
+    async close() {
+      counter.stop()
+      for (const server of servers) server.kill('SIGKILL')
+      await ledger.close()
+      await simulator.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const deliveryOf = (commentId: number) => `00000000-0000-4000-8000-${String(commentId).padStart(12, '0').slice(-12)}`
+
+async function prepareGitHub({ github }: Simulator, folder: string, files: StageOptions['files']) {
+  const from = path.join(folder, 'sample')
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(path.join(from, path.dirname(name)), { recursive: true })
+    writeFileSync(path.join(from, name), content)
+  }
+  github.addUser({ login: 'mona' })
+  github.addUser({ login: 'lena' })
+  await github.addRepository({ owner: 'octo', name: 'parser', from })
+  github.setPermission(repo, 'mona', 'write')
+  github.setPermission(repo, 'lena', 'read')
+  await github.openIssue({ repo, author: 'mona', title: 'parser crashes on empty input', body: 'It should return an empty list.' })
+}
+
+async function startServer({ github, model }: Simulator, dataDir: string, crashpoint: string | undefined): Promise<Server> {
+  const env: NodeJS.ProcessEnv = {
+    PATH: process.env['PATH'] ?? '',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    GROKBOT_DATA: dataDir,
+    APP_ID: String(github.appId),
+    PRIVATE_KEY: github.appPrivateKey,
+    WEBHOOK_SECRET: webhookSecret,
+    GHE_API_URL: github.url,
+    ALLOWED_OWNERS: 'octo',
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'stage-model-key-0123456789',
+    OPENAI_MODEL: 'scripted',
+    ...(crashpoint ? { GROKBOT_CRASHPOINT: crashpoint } : {}),
+  }
+  const child = spawn(process.execPath, [path.join(root, 'cli/main.ts'), 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const lines: string[] = []
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(done =>
+    child.on('exit', (code, signal) => done({ code, signal })),
+  )
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stderr).on('line', line => {
+      lines.push(line)
+      const match = /"url":"([^"]+)"/.exec(line)
+      if (match) resolve(match[1] as string)
+    })
+    exited.then(({ code, signal }) =>
+      signal === 'SIGKILL' ? resolve('') : reject(new Error(`serve ended with ${code ?? signal}:\n${lines.join('\n')}`)),
+    )
+  })
+  return { process: child, url, exited, log: () => lines.join('\n') }
+}
+
+/** Follows the counter files of all attempts while they exist: an attempt's home is removed with it. */
+function watchCounter(dataDir: string) {
+  const latest = new Map<string, string>()
+  const look = () => {
+    for (const file of counterFiles(path.join(dataDir, 'runs'))) {
+      try {
+        latest.set(file, readFileSync(file, 'utf8'))
+      } catch {
+        // Removed between listing and reading: what was read before stays.
+      }
+    }
+  }
+  const timer = setInterval(look, 5)
+  return {
+    stop: () => clearInterval(timer),
+    counts() {
+      look()
+      const counts: Record<string, number> = {}
+      for (const text of latest.values()) for (const id of text.split('\n').filter(Boolean)) counts[id] = (counts[id] ?? 0) + 1
+      return counts
+    },
+  }
+}
+
+function counterFiles(runs: string): string[] {
+  const list = (folder: string) => {
+    try {
+      return readdirSync(folder)
+    } catch {
+      return []
+    }
+  }
+  return list(runs).flatMap(task =>
+    list(path.join(runs, task)).map(attempt => path.join(runs, task, attempt, 'session', 'home', 'counter')),
+  )
+}
+
+export async function waitForEnd(ledger: Ledger, wallMs: number): Promise<TaskState | null> {
+  for (const until = Date.now() + wallMs; Date.now() < until; await sleep(25)) {
+    const tasks = await ledger.tasks({ limit: 10 })
+    if (tasks.length > 0 && tasks.every(task => task.state === 'ended'))
+      return foldTask(await ledger.readEvents(tasks.at(-1)?.taskId ?? ''))
+  }
+  return null
+}
+
+export async function chainFault(ledger: Ledger) {
+  for (const { taskId } of await ledger.tasks({ limit: 10 })) {
+    const record = await ledger.readRecord(taskId)
+    const fault = findChainFault(
+      taskId,
+      record.entries.map(({ header }) => header),
+    )
+    if (fault) return { taskId, ...fault }
+  }
+  return null
+}
+
+/** Processes of the sandbox slot that are still there. As an unprivileged user: children of nobody that run our helper paths. */
+export function leftProcesses(): string[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .flatMap(pid => {
+      try {
+        const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+        const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
+        return uid === slotUid ? [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')}`] : []
+      } catch {
+        return []
+      }
+    })
+}

@@ -1,0 +1,57 @@
+import { allCases, type CrashCase } from '../test/crash/points.ts'
+import { type CrashRow, faultsOf, runCrash } from '../test/crash/run-crash.ts'
+
+/**
+ * `./dev crash [POINT …] [--list]`: kills `serve` at every named point and event type, one run each, starts it again and
+ * prints what was found. The last line counts the faults.
+ */
+const wanted = process.argv.slice(2).filter(argument => !argument.startsWith('--'))
+const cases = allCases().filter(({ point }) => wanted.length === 0 || wanted.some(name => point.includes(name)))
+const widths = [34, 11, 8, 6, 8, 5, 9, 8, 7, 8, 9]
+const columns = ['point', 'outcome', 'attempts', 'pulls', 'branches', 'eyes', 'comments', 'repeated', 'reasked', 'runs', 'recovery']
+
+if (process.argv.includes('--list')) {
+  for (const { point } of cases) process.stdout.write(`${point}\n`)
+} else {
+  print(columns)
+  let faults = 0
+  const recoveries: number[] = []
+  for (const one of cases) {
+    const row = await runCrash(one.point, one.scene)
+    if (row.attempts > 1) recoveries.push(row.recoveryMs)
+    faults += report(one, row)
+  }
+  recoveries.sort((one, other) => one - other)
+  const at = (share: number) => recoveries[Math.min(recoveries.length - 1, Math.floor(recoveries.length * share))] ?? 0
+  process.stdout.write(`recovery, kill to the next attempt, restart of the process included: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms\n`)
+  process.stdout.write(`${cases.length} kills, ${faults} faults\n`)
+  process.exitCode = faults === 0 ? 0 : 1
+}
+
+function report({ point }: CrashCase, row: CrashRow): number {
+  print([
+    point,
+    row.outcome,
+    row.attempts,
+    row.pulls,
+    row.branches,
+    row.eyes,
+    row.comments,
+    row.repeatedAnswers,
+    row.reasked,
+    row.repeatedRuns,
+    `${row.recoveryMs} ms`,
+  ])
+  const faults = faultsOf(row)
+  for (const fault of faults) process.stdout.write(`  FAULT ${fault} (${row.reason})\n`)
+  return faults.length
+}
+
+function print(cells: readonly (string | number)[]) {
+  process.stdout.write(
+    `${cells
+      .map((cell, index) => String(cell).padEnd(widths[index] ?? 8))
+      .join(' ')
+      .trimEnd()}\n`,
+  )
+}

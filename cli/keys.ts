@@ -1,8 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import type { Environment } from '../config-schema/index.ts'
+import { openSigner, type Signer, type WorkerSettings } from '../worker/index.ts'
+import { UsageError } from './exit.ts'
 
 const keyBytes = 32
+
+/** Who signs the receipts of this installation. A key that is set but can not be used is an error: nobody wants it ignored. */
+export function installationSigner(dataDir: string, environment: Environment, { operator }: WorkerSettings): Signer {
+  const opened = openSigner({ dataDir, environmentKey: environment.GROKBOT_SIGNING_KEY, command: operator.signing })
+  if (opened.kind === 'ready') return opened.signer
+  throw new UsageError(`receipts can not be signed: ${opened.reason}`, [
+    'make a key: openssl genpkey -algorithm ed25519 -out signing.pem, then set GROKBOT_SIGNING_KEY to its text',
+    'or set none: then a key is made in the data folder',
+  ])
+}
 
 /** A secret of this installation, made at its first use: 0600, in a folder nobody else may list. */
 export function readOrMakeKey(dataDir: string, name: string): Uint8Array {

@@ -34,6 +34,15 @@ export const OperatorConfig = z.strictObject({
         .optional(),
     })
     .optional(),
+  /** Who signs receipts, when it is not the key in the data folder or the environment: a command, such as a KMS client. */
+  signing: z
+    .strictObject({
+      /** Program and arguments; gets the bytes on its standard input and prints their Ed25519 signature, raw or in base64. */
+      command: z.array(z.string().min(1)).min(1).max(50),
+      /** The public key it signs with, as PEM. */
+      publicKey: AbsolutePath,
+    })
+    .optional(),
   models: z
     .record(
       z.string(),

@@ -1,5 +1,17 @@
 export { type Acceptance, decideAcceptance, type Facts, type RefusalReason, type WrittenCommand } from './acceptance.ts'
 export {
+  type Bundle,
+  type BundleEntry,
+  type BundleFacts,
+  type BundleManifest,
+  type BundleSource,
+  bundleFormat,
+  composeBundle,
+  renderBundle,
+  statementOf,
+  statementPayloadType,
+} from './bundle.ts'
+export {
   type ChainedHeader,
   type ChainFault,
   type EventHeader,
@@ -11,6 +23,7 @@ export {
 } from './chain.ts'
 export { type CommandRow, commandTable, findCommand, type Verb } from './command.ts'
 export { type Detected, detectCommands, detectionTable, type RootView } from './detect-commands.ts'
+export { type DsseEnvelope, type PublicKey, preAuthEncoding, publicKeyOf, readPublicKey, sealEnvelope, verifySignature } from './dsse.ts'
 export {
   type Cell,
   type ChangedFile,
@@ -38,6 +51,8 @@ export { type CellResult, type CheckEvidence, type Judgement, judgeEvidence } fr
 export { type EventMigrators, eventMigrators, migrateEvent, UnknownEvent } from './migrate-event.ts'
 export { type Outcome, outcomes } from './outcome.ts'
 export { findProtected, type ProtectedRules } from './protected-paths.ts'
+export { type BundleFault, bundleLimits, readBundle } from './read-bundle.ts'
+export { type Redaction, redactionOf } from './redaction.ts'
 export {
   type AttemptState,
   type CallState,
@@ -56,3 +71,4 @@ export {
 } from './task-state.ts'
 export { readTestCounts, type TestCounts } from './test-counts.ts'
 export { decidesChecks, startsChecks } from './test-files.ts'
+export { type Verification, verifyBundle } from './verify-bundle.ts'

@@ -1,33 +1,112 @@
-import { rename, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import path from 'node:path'
-import { foldTask, receiptTypes } from '../domain/index.ts'
-import { crashpoint } from '../telemetry/index.ts'
-import type { WorkerPorts } from './ports.ts'
+import {
+  type Bundle,
+  type BundleFacts,
+  type BundleSource,
+  composeBundle,
+  foldTask,
+  preAuthEncoding,
+  readBundle,
+  readPublicKey,
+  redactionOf,
+  renderBundle,
+  sealEnvelope,
+  statementOf,
+  statementPayloadType,
+  type TaskState,
+  verifySignature,
+} from '../domain/index.ts'
+import type { Ledger } from '../ledger/index.ts'
+import { crashpoint, type Logger } from '../telemetry/index.ts'
+import type { Signer } from './ports.ts'
+import { toolVersion } from './tool-version.ts'
+
+export type BundlePorts = { ledger: Pick<Ledger, 'task' | 'readRecord' | 'readEvents'>; signer: Signer | null; logger: Logger }
 
 export function bundlePath(taskDir: string): string {
   return path.join(taskDir, 'bundle.json')
 }
 
-/** The proof of a task as one file, made from the ledger alone: the same ledger always gives the same bytes. */
-export async function writeTaskBundle(taskId: string, taskDir: string, { ledger }: Pick<WorkerPorts, 'ledger'>): Promise<void> {
-  const record = await ledger.readRecord(taskId)
-  const wanted = new Set<string>(receiptTypes)
-  const entries = record.entries.map(({ header, salt, payload }) => ({
-    header,
-    salt: wanted.has(header.type) && salt ? Buffer.from(salt).toString('hex') : null,
-    payload: wanted.has(header.type) && payload ? Buffer.from(payload).toString('base64') : null,
-  }))
-  const state = foldTask(await ledger.readEvents(taskId))
-  const manifest = {
-    format: 'grokbot bundle v1',
-    taskId,
-    outcome: state.outcome?.outcome ?? null,
-    commit: state.commit ? { sha: state.commit.sha, tree: state.commit.tree, parent: state.commit.parent } : null,
-    headHash: record.entries.at(-1)?.header.hash ?? null,
-  }
+/**
+ * The proof of an ended task as one file, made from the ledger: the same ledger, key and version always give the same
+ * bytes. Safe to repeat. A signer that fails costs the signature, never the record. `none`: the task was erased before
+ * it had a bundle, so that nothing says what it was about.
+ */
+export async function writeTaskBundle(taskId: string, taskDir: string, ports: BundlePorts): Promise<'signed' | 'unsigned' | 'none'> {
   const file = bundlePath(taskDir)
+  const { entries } = await ports.ledger.readRecord(taskId)
+  const erasedAt = (await ports.ledger.task(taskId))?.erasedAt ?? null
+  const facts = erasedAt === null ? factsOf(foldTask(await ports.ledger.readEvents(taskId))) : await factsBefore(file)
+  if (facts === null) return 'none'
+  const redaction = redactionOf[facts.repository.visibility]
+  const bundle = await signBundle({ task: taskId, facts, entries, redaction, erasedAt, toolVersion }, ports)
   crashpoint('bundle.beforeWrite')
-  await writeFile(`${file}.part`, `${JSON.stringify({ manifest, entries, signature: null }, null, 1)}\n`)
-  await rename(`${file}.part`, file)
+  await replaceFile(file, renderBundle(bundle))
   crashpoint('bundle.afterWrite')
+  return bundle.envelope === null ? 'unsigned' : 'signed'
+}
+
+function factsOf({ accepted, commit, outcome, effects }: TaskState): BundleFacts {
+  if (accepted === null || outcome === null) throw new Error('a bundle needs a task that was accepted and has ended')
+  const { id, owner, name, visibility } = accepted.repository
+  return {
+    outcome: outcome.outcome,
+    repository: { id, owner, name, visibility },
+    commit: commit && { sha: commit.sha, tree: commit.tree, parent: commit.parent },
+    pushed: Object.values(effects).some(({ kind, state }) => kind === 'push' && state === 'confirmed'),
+  }
+}
+
+/** Erasing takes the payloads these facts were read from; the bundle that was made before still has them. */
+async function factsBefore(file: string): Promise<BundleFacts | null> {
+  const bytes = await readFile(file).catch(nullIfAbsent)
+  const read = bytes && readBundle(bytes)
+  return read?.kind === 'read' ? read.bundle.manifest.facts : null
+}
+
+async function signBundle(source: Omit<BundleSource, 'signer'>, { signer, logger }: BundlePorts): Promise<Bundle> {
+  if (signer !== null) {
+    const key = requiredKey(signer)
+    const content = composeBundle({ ...source, signer: { keyId: key.keyId, publicKey: key.spki.toString('base64') } })
+    const statement = statementOf(content.manifest)
+    const signed = preAuthEncoding(statementPayloadType, statement)
+    try {
+      const signature = await signer.sign(signed)
+      // A command that signs with another key, or other bytes, would give bundles that nobody can verify.
+      if (!verifySignature(signed, signature, key)) throw new Error('the signature does not fit the signer’s public key')
+      return { ...content, envelope: sealEnvelope(statementPayloadType, statement, key.keyId, signature) }
+    } catch (error) {
+      logger.error({ error, task: source.task }, 'bundle is written unsigned')
+    }
+  }
+  return { ...composeBundle({ ...source, signer: null }), envelope: null }
+}
+
+function requiredKey({ publicKeyPem }: Signer) {
+  const key = readPublicKey(publicKeyPem)
+  if (key === null) throw new Error('the signer has no Ed25519 public key')
+  return key
+}
+
+let parts = 0
+
+/** Written aside and renamed: a reader sees the old file or the new one, also after a power cut. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+  parts += 1
+  const part = `${file}.${process.pid}.${parts}.part`
+  const handle = await open(part, 'w', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(part, file)
+}
+
+function nullIfAbsent(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null
+  throw error
 }

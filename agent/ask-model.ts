@@ -13,16 +13,12 @@ export type ModelStep =
 /** One answer of the model: a recorded one is consumed, otherwise it is asked within the budget and recorded before it is used. */
 export async function askModel(session: SessionContext, turn: number): Promise<ModelStep> {
   const recorded = session.folded.turns.get(turn)
-  for (const lost of recorded?.openRequests ?? []) session.budget.bookLost(lost.reservedTokens)
   if (recorded?.answer) {
-    bookRecorded(session, recorded.answer.usage)
+    session.budget.learn(recorded.answer.usage, session.chat.bytes())
     return { kind: 'answered', answer: recorded.answer }
   }
-  if (recorded?.failure) {
-    bookRecorded(session, recorded.failure.usage)
-    return endAfterFailure(session, recorded.failure.kind, recorded.failure.message)
-  }
-  const stopped = stoppedStep(session) ?? (await killedStep(session))
+  if (recorded?.failure) return endAfterFailure(session, recorded.failure.kind, recorded.failure.message)
+  const stopped = stoppedStep(session) ?? (await session.stop.race(killedStep(session))) ?? stoppedStep(session)
   return stopped ?? ask(session, turn, recorded?.openRequests.length ?? 0)
 }
 
@@ -58,7 +54,7 @@ async function recordSample(
 ): Promise<ModelStep> {
   const { budget, journal } = session
   if (sample.kind === 'failed') {
-    const usage = budget.book(sample.held, sample.reported, null)
+    const usage = budget.book(sample.held, sample.reported)
     const { kind, message } = sample.failure
     const recorded = await journal.append({
       type: 'model.failed',
@@ -85,15 +81,12 @@ async function recordSample(
 
 /** The answer and the failed tries before it are one row of the ledger; only the answer itself teaches what a request costs. */
 function bookAnswer(session: SessionContext, sample: Extract<Sample, { kind: 'answered' }>, requestBytes: number): Usage {
-  const own = session.budget.book(sample.usage, sample.reported, requestBytes)
+  const own = session.budget.book(sample.usage, sample.reported)
+  session.budget.learn(own, requestBytes)
   if (sample.held.inputTokens + sample.held.outputTokens === 0) return own
-  const failed = session.budget.book(sample.held, false, null)
+  const failed = session.budget.book(sample.held, false)
   const costMicroUsd = own.costMicroUsd === null ? null : own.costMicroUsd + (failed.costMicroUsd ?? 0)
   return { ...addTokens(sample.usage, sample.held), costMicroUsd, reported: own.reported && sample.reported }
-}
-
-function bookRecorded(session: SessionContext, usage: Usage): void {
-  session.budget.book(usage, usage.reported, null)
 }
 
 function stoppedStep(session: SessionContext): ModelStep | null {

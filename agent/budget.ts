@@ -13,7 +13,9 @@ export type Budget = {
   /** Whether one more try fits beside what the failed ones are held to have cost. */
   fitsAgain(reservation: Reservation, held: TokenCounts): boolean
   /** Books what a request cost, or what a lost one is held to have cost. */
-  book(counts: TokenCounts, reported: boolean, requestBytes: number | null): Usage
+  book(counts: TokenCounts, reported: boolean): Usage
+  /** What a server counted for a request of so many bytes: the next reservation starts from there. */
+  learn(usage: Usage, requestBytes: number): void
   /** Books a request whose end nobody saw: all it had reserved. */
   bookLost(reservedTokens: number): void
   used(): Usage
@@ -45,21 +47,22 @@ export function openBudget(limits: Pick<Limits, 'tokensMax' | 'costMicroUsdMax'>
       return by ? { kind: 'exhausted', by } : { kind: 'reserved', counts: reserved, tokens: total(reserved) }
     },
     fitsAgain: (reservation, held) => fits(addTokens(held, reservation.counts)) === null,
-    book(more, wasReported, requestBytes) {
+    book(more, wasReported) {
       counts = addTokens(counts, more)
       reported &&= wasReported
       const price = model.price ? costOf(more, model.price) : null
       if (price !== null) cost = (cost ?? 0) + price
-      if (wasReported && requestBytes !== null) {
-        seen = { bytes: requestBytes, tokens: more.inputTokens }
-        // A server that does not keep the limit is believed to do so again.
-        largestOutput = Math.max(largestOutput, more.outputTokens)
-      }
       return { ...more, costMicroUsd: price, reported: wasReported }
+    },
+    learn(usage, requestBytes) {
+      if (!usage.reported) return
+      seen = { bytes: requestBytes, tokens: usage.inputTokens }
+      // A server that does not keep the limit is believed to do so again.
+      largestOutput = Math.max(largestOutput, usage.outputTokens)
     },
     bookLost(reservedTokens) {
       const outputTokens = Math.min(reservedTokens, largestOutput)
-      budget.book({ inputTokens: reservedTokens - outputTokens, cachedTokens: 0, outputTokens }, false, null)
+      budget.book({ inputTokens: reservedTokens - outputTokens, cachedTokens: 0, outputTokens }, false)
     },
     used: () => ({ ...counts, costMicroUsd: cost, reported }),
   }

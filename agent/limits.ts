@@ -54,4 +54,4 @@ export const sessionLimits = {
   todosMax: 200,
 }
 
-export type SessionLimits = typeof sessionLimits
+export type SessionLimits = { [limit in keyof typeof sessionLimits]: number }

@@ -1,9 +1,9 @@
 import type { NewEvent } from '../domain/index.ts'
 import { openPrompts } from '../prompts/index.ts'
-import { openBudget } from './budget.ts'
+import { type Budget, openBudget } from './budget.ts'
 import { openChat } from './chat.ts'
 import type { SessionContext } from './context.ts'
-import { foldSession } from './fold-session.ts'
+import { type FoldedSession, foldSession } from './fold-session.ts'
 import { emptyGateTables } from './gate/rows.ts'
 import { openJournal } from './journal.ts'
 import { sessionLimits } from './limits.ts'
@@ -46,7 +46,7 @@ export function openSession(start: SessionStart, ports: SessionPorts): SessionCo
     journal,
     chat: openChat(requestHead(start, folded.started?.payload.model ?? start.model.name, tools), texts.systemPrompt, texts.userPrompt),
     sampler: openSampler({ endpoint: ports.model, limits, random: ports.random }),
-    budget: openBudget(start.limits, start.model),
+    budget: openRecordedBudget(start, folded),
     snapshots: openSnapshots(ports.snapshot, journal, folded.snapshots.length, progress),
     taints,
     todos: new Map(),
@@ -60,6 +60,16 @@ export function openSession(start: SessionStart, ports: SessionPorts): SessionCo
       return true
     },
   }
+}
+
+/** The budget as the record leaves it: what was answered, what failed, and what was lost on the way. */
+function openRecordedBudget(start: SessionStart, folded: FoldedSession): Budget {
+  const budget = openBudget(start.limits, start.model)
+  for (const turn of folded.turns.values()) {
+    for (const lost of turn.openRequests) budget.bookLost(lost.reservedTokens)
+    for (const row of [turn.answer, turn.failure]) if (row) budget.book(row.usage, row.usage.reported)
+  }
+  return budget
 }
 
 /** What every request begins with, always in these bytes: parameters and tools first, so that only messages are added. */

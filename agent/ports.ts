@@ -71,13 +71,16 @@ export type CommandResult =
   | {
       kind: 'ended'
       exitCode: number | null
-      killedBy: 'wall' | 'cpu' | 'memory' | 'output' | 'cancel' | 'sandbox' | null
+      killedBy: 'wall' | 'cpu' | 'memory' | 'processes' | 'disk' | 'output' | 'cancel' | 'sandbox' | null
       output: Uint8Array
       outputBytes: number
       outputHash: string
       durationMs: number
       report: SandboxReport
     }
+  /** This command can not be run. */
+  | { kind: 'refused'; reason: string }
+  /** There is no sandbox to run it in. */
   | { kind: 'unavailable'; reason: string; missing: readonly string[] }
 
 export type FileHost = {

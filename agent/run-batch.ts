@@ -3,7 +3,7 @@ import type { SessionContext } from './context.ts'
 import type { FoldedTurn } from './fold-session.ts'
 import { type GateOutcome, judgeCall } from './gate/gate.ts'
 import { orderBatch } from './order-batch.ts'
-import { runCall, type Settled, settleRefused, settleRemembered, startedEvent } from './run-call.ts'
+import { readable, runCall, type Settled, settleRefused, settleRemembered, startedEvent } from './run-call.ts'
 import type { ParsedCall } from './tools/parse-call.ts'
 
 export type BatchResult = { kind: 'settled'; results: readonly Settled[] } | { kind: 'left' }
@@ -31,14 +31,18 @@ export async function runBatch(session: SessionContext, turn: number, calls: rea
     results.push(prepared.kind === 'settled' ? prepared.result : null)
     if (prepared.kind === 'ready') ready.push(prepared.ready)
   }
-  if (ready.length > 0 && !(await start(session, turn, ready, recorded))) return { kind: 'left' }
-  const ran = await orderBatch(ready, entry => runCall(session, turn, entry))
+  const started = ready.length === 0 ? 'started' : await start(session, turn, ready, recorded)
+  if (started === 'left') return { kind: 'left' }
+  const ran =
+    started === 'stopped'
+      ? await Promise.all(ready.map(entry => cancelCall(session, turn, calls[entry.index] as ToolCall, entry.call)))
+      : await orderBatch(ready, entry => runCall(session, turn, entry))
   for (const [position, entry] of ready.entries()) {
     const result = ran[position]
     if (!result) return { kind: 'left' }
     results[entry.index] = result
   }
-  if (ready.some(entry => entry.call.tool.kind === 'execute')) session.snapshots.begin(turn)
+  if (started === 'started' && ready.some(entry => entry.call.tool.kind === 'execute')) session.snapshots.begin(turn)
   return { kind: 'settled', results: results as Settled[] }
 }
 
@@ -61,10 +65,7 @@ async function prepare(
   if (begun && !begun.readOnly) return settled(settleRefused(session, turn, raw, 'interrupted', begun.decision, interruptedText(session)))
   const reason = session.stop.reason()
   if (reason === 'fenced' || reason === 'hand-over') return { kind: 'left' }
-  if (reason !== null) {
-    const decision = { kind: 'deny' as const, rule: `stop:${reason}`, reason: 'the session is being stopped' }
-    return settled(settleRefused(session, turn, raw, 'cancelled', decision, 'Not executed: the session is being stopped.'))
-  }
+  if (reason !== null) return settled(cancelCall(session, turn, raw, null))
   if (index >= session.limits.callsPerTurnMax) {
     const decision = {
       kind: 'deny' as const,
@@ -75,11 +76,13 @@ async function prepare(
       settleRefused(session, turn, raw, 'denied', decision, `Not executed: ${decision.reason}. Make it again in your next answer.`),
     )
   }
-  const judged = await judge(session, raw)
+  // What was decided and recorded stands, whatever the tables say by now: a read that was cut off is simply made again.
+  const again = begun ? readable(session, raw) : null
+  if (begun && again) return { kind: 'ready', ready: { index, id: raw.id, call: again, decision: begun.decision, notes: again.notes } }
+  const judged = await session.stop.race(judge(session, raw))
+  if (judged === null) return prepare(session, turn, index, raw, recorded)
   if (judged.kind === 'refused') return settled(settleRefused(session, turn, raw, judged.status, judged.decision, judged.text, judged.call))
-  // The decision that was recorded stands, whatever the tables say by now.
-  const decision = begun?.decision ?? judged.decision
-  return { kind: 'ready', ready: { index, id: raw.id, call: judged.call, decision, notes: judged.notes } }
+  return { kind: 'ready', ready: { index, id: raw.id, call: judged.call, decision: judged.decision, notes: judged.notes } }
 }
 
 function judge(session: SessionContext, raw: ToolCall): Promise<GateOutcome> {
@@ -95,17 +98,27 @@ function judge(session: SessionContext, raw: ToolCall): Promise<GateOutcome> {
   })
 }
 
+function cancelCall(session: SessionContext, turn: number, raw: ToolCall, call: ParsedCall | null): Promise<Settled | null> {
+  const reason = session.stop.reason() ?? 'cancelled'
+  const decision = { kind: 'deny' as const, rule: `stop:${reason}`, reason: 'the session is being stopped' }
+  return settleRefused(session, turn, raw, 'cancelled', decision, 'Not executed: the session is being stopped.', call)
+}
+
 /** Records the starts of all calls in one go; a batch that can write first waits until the tree before it is fixed. */
 async function start(
   session: SessionContext,
   turn: number,
   ready: readonly ReadyCall[],
   recorded: FoldedTurn | undefined,
-): Promise<boolean> {
-  if (ready.some(entry => !entry.call.tool.readOnly) && !(await session.snapshots.settled())) return false
+): Promise<'started' | 'stopped' | 'left'> {
+  if (ready.some(entry => !entry.call.tool.readOnly)) {
+    const fixed = await session.stop.race(session.snapshots.settled())
+    if (fixed === null) return session.stop.reason() === 'fenced' || session.stop.reason() === 'hand-over' ? 'left' : 'stopped'
+    if (!fixed) return 'left'
+  }
   const fresh = ready.filter(entry => !recorded?.started.has(entry.id))
-  if (fresh.length === 0) return true
-  return session.journal.append(...fresh.map(entry => startedEvent(turn, entry)))
+  if (fresh.length === 0) return 'started'
+  return (await session.journal.append(...fresh.map(entry => startedEvent(turn, entry)))) ? 'started' : 'left'
 }
 
 function interruptedText(session: SessionContext): string {

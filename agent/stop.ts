@@ -2,6 +2,8 @@
 export type Stop = {
   signal: AbortSignal
   reason(): StopReason | null
+  /** The value of a promise, or null as soon as the session must stop; what is left behind is not waited for. */
+  race<T>(promise: Promise<T>): Promise<T | null>
   /** A newer attempt owns the task. */
   fence(): void
   close(): void
@@ -33,6 +35,16 @@ export function openStop(cancel: AbortSignal, deadlineAt: number, now: () => num
   return {
     signal: controller.signal,
     reason: () => reason,
+    race(promise) {
+      if (reason !== null) {
+        promise.catch(() => {})
+        return Promise.resolve(null)
+      }
+      const { promise: stopped, resolve: onStop } = Promise.withResolvers<null>()
+      const listener = () => onStop(null)
+      controller.signal.addEventListener('abort', listener, { once: true })
+      return Promise.race([promise, stopped]).finally(() => controller.signal.removeEventListener('abort', listener))
+    },
     fence: () => stop('fenced'),
     close() {
       clearTimeout(timer)

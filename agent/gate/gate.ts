@@ -1,6 +1,6 @@
 import type { Decision, Grant } from '../../domain/index.ts'
 import type { SessionLimits } from '../limits.ts'
-import type { KillSwitch, PreToolHook } from '../ports.ts'
+import type { HookCall, HookVerdict, KillSwitch, PreToolHook } from '../ports.ts'
 import { toolKinds } from '../tools/kinds.ts'
 import { type ParsedCall, type ParseFailure, parseCall } from '../tools/parse-call.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -24,7 +24,10 @@ export type GateOutcome =
   /** `text` is what the model is told; `call` is null when the arguments could not be read. */
   | { kind: 'refused'; decision: Decision; call: ParsedCall | null; status: 'denied' | 'error'; text: string }
 
-type Verdict = { kind: 'next' } | { kind: 'decided'; decision: Decision } | { kind: 'rewrite'; input: unknown; by: string; notes: string[] }
+type Verdict =
+  | { kind: 'next'; notes?: string[] }
+  | { kind: 'decided'; decision: Decision }
+  | { kind: 'rewrite'; input: unknown; by: string; notes: string[] }
 type Step = { name: string; judge(call: ParsedCall, context: GateContext): Verdict | Promise<Verdict> }
 
 const next: Verdict = { kind: 'next' }
@@ -43,9 +46,9 @@ export async function judgeCall(raw: RawCall, context: GateContext): Promise<Gat
     const step = steps[index] as Step
     const verdict = await judgeStep(step, call, context)
     if (verdict.kind === 'decided') return close(call, verdict.decision, notes)
+    if (verdict.notes) notes.push(...verdict.notes)
     if (verdict.kind !== 'rewrite') continue
     const rewritten = parseCall({ name: call.tool.name, arguments: JSON.stringify(verdict.input) }, context.tools, context.limits)
-    notes.push(...verdict.notes)
     if (rewritten.kind !== 'parsed')
       return close(call, deny(`hook:${verdict.by}`, 'a hook rewrote the arguments into ones the tool does not take'), notes)
     call = rewritten
@@ -124,8 +127,7 @@ const hooks: Step = {
     let input: unknown = call.clientInput
     let by: string | null = null
     for (const hook of context.hooks) {
-      const signal = AbortSignal.any([context.signal, AbortSignal.timeout(context.limits.hookMs)])
-      const verdict = await hook.run({ name: call.tool.name, input }, signal)
+      const verdict = await runHook(hook, { name: call.tool.name, input }, context)
       if (verdict.kind === 'deny') return decided('deny', `hook:${hook.id}`, verdict.reason)
       if (verdict.kind === 'failed') notes.push(`hook ${hook.id} failed and was passed over: ${verdict.reason}`)
       // A later hook judges what an earlier one made of the call.
@@ -134,8 +136,23 @@ const hooks: Step = {
         by = hook.id
       }
     }
-    return by === null ? next : { kind: 'rewrite', input, by, notes }
+    return by === null ? { kind: 'next', notes } : { kind: 'rewrite', input, by, notes }
   },
+}
+
+/** A hook that does not come back in time is a broken one. */
+async function runHook(hook: PreToolHook, call: HookCall, context: GateContext): Promise<HookVerdict> {
+  const overtime = new AbortController()
+  const { promise: late, resolve } = Promise.withResolvers<HookVerdict>()
+  const timer = setTimeout(() => {
+    overtime.abort()
+    resolve({ kind: 'failed', reason: `no answer within ${context.limits.hookMs} ms` })
+  }, context.limits.hookMs)
+  try {
+    return await Promise.race([hook.run(call, AbortSignal.any([context.signal, overtime.signal])), late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 const rules: Step = {

@@ -46,7 +46,7 @@ const statuses: { readonly [status: number]: FailureKind } = {
   526: 'certificate',
 }
 
-/** What a server says in `error.code` or `error.type`, whatever the status. */
+/** What a server says in `error.code`, whatever the status, or in the `error.type` of a stream. */
 const codes: { readonly [code: string]: FailureKind } = {
   context_length_exceeded: 'context-length',
   string_above_max_length: 'too-large',
@@ -88,9 +88,10 @@ function classifyAnswer(error: APIError): Failure {
 }
 
 function kindOfAnswer(error: APIError): FailureKind {
-  const byCode = codes[error.code ?? ''] ?? codes[error.type ?? '']
+  const byCode = codes[error.code ?? '']
   if (byCode) return byCode
-  if (error.status === undefined) return 'stream'
+  // An error inside a stream has no status of its own: its type is the next best word.
+  if (error.status === undefined) return codes[error.type ?? ''] ?? 'stream'
   if (error.status === 400 || error.status === 413) {
     const words = error.message.toLowerCase()
     if (contextWords.some(phrase => words.includes(phrase))) return 'context-length'

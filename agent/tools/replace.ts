@@ -8,6 +8,7 @@ import { replaceBytes } from './replace-bytes.ts'
 import { nameHint } from './similar-names.ts'
 import { readTextFile } from './text-file.ts'
 import type { Primitive, ToolContext, ToolOutcome } from './tool.ts'
+import { workspacePath } from './workspace-path.ts'
 
 const Input = z.object({
   path: z.string().min(1).describe('The file, relative to the workspace or absolute.'),
@@ -98,7 +99,7 @@ async function save(
   const answer = await files.write(path, content)
   if (answer.kind === 'fault') return fileFault('edit', path, answer)
   const note = await ignoreNote(path, files)
-  return ok(`${said} (${detail}).${note}`, detail, { edits: [{ path, contentHash: contentHash(content) }] })
+  return ok(`${said} (${detail}).${note}`, detail, { edits: [{ path: workspacePath(path), contentHash: contentHash(content) }] })
 }
 
 function places(lines: readonly number[], count: number): string {

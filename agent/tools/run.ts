@@ -26,6 +26,7 @@ export const run: Primitive<Input> = {
     if (refusal !== null) return failed(refusal, 'not run')
     const wallMs = commandWallMs(input.timeout, context)
     const result = await context.sandbox.run({ argv: ['bash', '-c', input.command], wallMs, signal: context.signal })
+    if (result.kind === 'refused') return failed(`The command was not run: ${result.reason}.`, 'not run')
     if (result.kind === 'unavailable') {
       const missing = result.missing.length > 0 ? ` Missing: ${result.missing.join(', ')}.` : ''
       return {
@@ -51,6 +52,8 @@ const killed: { [reason in NonNullable<Ended['killedBy']>]: string } = {
   wall: 'timeout',
   cpu: 'processor time',
   memory: 'memory',
+  processes: 'too many processes',
+  disk: 'disk space',
   output: 'output limit',
   cancel: 'cancelled',
   sandbox: 'the sandbox ended',

@@ -4,6 +4,7 @@ import { countLines } from './line-counts.ts'
 import { contentHash, failed, fileFault, formatBytes, ok } from './outcome.ts'
 import { readTextFile } from './text-file.ts'
 import type { Primitive } from './tool.ts'
+import { workspacePath } from './workspace-path.ts'
 
 const Input = z.object({
   path: z.string().min(1).describe('The file, relative to the workspace or absolute.'),
@@ -34,7 +35,7 @@ export const write: Primitive<Input> = {
     const answer = await context.files.write(input.path, content)
     if (answer.kind === 'fault') return fileFault('write', input.path, answer)
     const lines = countLines(content)
-    const edits = [{ path: input.path, contentHash: contentHash(content) }]
+    const edits = [{ path: workspacePath(input.path), contentHash: contentHash(content) }]
     const detail = before.kind === 'read' ? `+${lines} -${countLines(before.content)}` : `+${lines}`
     const what = answer.created ? 'Created' : 'Replaced the content of'
     const note = await ignoreNote(input.path, context.files)

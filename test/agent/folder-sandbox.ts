@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
 import type { AgentSandbox, CommandResult, FileFault, FileHost } from '../../agent/index.ts'
@@ -9,14 +9,19 @@ import type { AgentSandbox, CommandResult, FileFault, FileHost } from '../../age
 export type FolderSandbox = AgentSandbox & {
   root: string
   commands: string[]
+  trees: string
   text(path: string): Promise<string>
   put(path: string, content: string | Uint8Array): Promise<void>
+  /** A copy of the folder under a made-up tree id, and the way back to it; null = as it was opened. */
+  snapshot(): Promise<{ kind: 'taken'; tree: string; live: boolean }>
+  restore(tree: string | null): Promise<void>
   remove(): Promise<void>
 }
 
 const report = { engine: 'folder', state: 'none' as const, profile: 'off', missing: ['everything'] }
 
-export async function openFolderSandbox(files: { [path: string]: string | Uint8Array } = {}): Promise<FolderSandbox> {
+/** `trees`: where snapshots lie, to give a second attempt those of the first. */
+export async function openFolderSandbox(files: { [path: string]: string | Uint8Array } = {}, trees?: string): Promise<FolderSandbox> {
   const root = await mkdtemp(join(tmpdir(), 'grokbot-agent-'))
   const place = (path: string) => join(root, posix.relative('/workspace', posix.resolve('/workspace', path)))
   const put = async (path: string, content: string | Uint8Array) => {
@@ -25,13 +30,29 @@ export async function openFolderSandbox(files: { [path: string]: string | Uint8A
   }
   for (const [path, content] of Object.entries(files)) await put(path, content)
   const commands: string[] = []
+  const store = trees ?? (await mkdtemp(join(tmpdir(), 'grokbot-trees-')))
+  const first = '0'.repeat(40)
+  await cp(root, join(store, first), { recursive: true })
   return {
     root,
     report,
     commands,
+    trees: store,
     put,
     text: path => readFile(place(path), 'utf8'),
-    remove: () => rm(root, { recursive: true, force: true }),
+    async snapshot() {
+      const tree = randomBytes(20).toString('hex')
+      await cp(root, join(store, tree), { recursive: true })
+      return { kind: 'taken', tree, live: false }
+    },
+    async restore(tree) {
+      await rm(root, { recursive: true, force: true })
+      await cp(join(store, tree ?? first), root, { recursive: true })
+    },
+    async remove() {
+      await rm(root, { recursive: true, force: true })
+      await rm(store, { recursive: true, force: true })
+    },
     egress: () => [],
     files: fileHost(root, place),
     run: command => {

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { type ProgressUpdate, runSession, type SessionPorts, type SessionResult, type SessionStart } from '../../agent/index.ts'
 import type { NewEvent, RecordedEvent } from '../../domain/index.ts'
 import { eventSchemas } from '../../domain/index.ts'
 import type { FolderSandbox } from './folder-sandbox.ts'
-import type { ModelServer } from './model-server.ts'
 
 export type Ran = { result: SessionResult; events: NewEvent[]; progress: ProgressUpdate[] }
 
@@ -32,7 +30,7 @@ export function makeStart(more: Partial<SessionStart> = {}): SessionStart {
 
 export type Harness = {
   sandbox: FolderSandbox
-  model: Pick<ModelServer, 'url'>
+  model: { url: string }
   ports?: Partial<SessionPorts>
   start?: Partial<SessionStart>
   events?: NewEvent[]
@@ -50,8 +48,8 @@ export function makePorts(harness: Harness, events: NewEvent[], progress: Progre
     },
     sandbox: harness.sandbox,
     model: { baseUrl: harness.model.url, apiKey: 'sk-test-key' },
-    snapshot: async () => ({ kind: 'taken', tree: randomUUID().replaceAll('-', '').padEnd(40, '0'), live: false }),
-    restore: async () => {},
+    snapshot: harness.sandbox.snapshot,
+    restore: harness.sandbox.restore,
     killSwitch: () => ({ kind: 'clear' }),
     now: Date.now,
     random: Math.random,

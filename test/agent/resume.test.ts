@@ -1,0 +1,247 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { NewEvent, RecordedEvent } from '../../domain/index.ts'
+import { type FakeModel, type ModelScript, type Simulator, startSimulator } from '../../simulator/index.ts'
+import { type FolderSandbox, openFolderSandbox } from './folder-sandbox.ts'
+import { asRecorded, type Ran, runIn } from './harness.ts'
+
+let simulator: Simulator
+let model: FakeModel
+/** Counter files outside the work tree: one line for each time a command really ran. */
+let counters: string
+beforeAll(async () => {
+  simulator = await startSimulator()
+  model = simulator.model
+})
+afterAll(() => simulator.close())
+beforeEach(async () => {
+  model.clearFaults()
+  model.requests.length = 0
+  counters = await mkdtemp(join(tmpdir(), 'grokbot-count-'))
+  onTestFinished(() => rm(counters, { recursive: true, force: true }))
+})
+
+const files = { 'a.txt': 'one\ntwo\n' }
+
+function road(): ModelScript {
+  const count = (name: string) => `echo ran >> ${counters}/${name}`
+  return [
+    { toolCalls: [{ name: 'write', arguments: { file_path: 'b.txt', content: 'first\n' } }] },
+    {
+      toolCalls: [
+        { name: 'search_replace', arguments: { file_path: 'b.txt', old_string: 'first', new_string: 'second' } },
+        { name: 'todo_write', arguments: { todos: [{ id: '1', content: 'look', status: 'in_progress' }] } },
+      ],
+    },
+    { toolCalls: [{ name: 'run_terminal_command', arguments: { command: `${count('third')}; echo made > c.txt`, description: 'make' } }] },
+    {
+      text: 'Both at once.',
+      toolCalls: [
+        { name: 'read_file', arguments: { target_file: 'b.txt' } },
+        { name: 'run_terminal_command', arguments: { command: `${count('fourth')}; echo more >> c.txt`, description: 'add' } },
+      ],
+    },
+    {
+      toolCalls: [
+        { name: 'search_replace', arguments: { file_path: 'a.txt', old_string: 'two', new_string: 'TWO' } },
+        { name: 'nonsense', arguments: {} },
+      ],
+    },
+    { toolCalls: [{ name: 'todo_write', arguments: { todos: [{ id: '1', status: 'completed' }] } }] },
+    { text: 'Done.' },
+  ]
+}
+
+async function open(trees?: string): Promise<FolderSandbox> {
+  const sandbox = await openFolderSandbox(files, trees)
+  onTestFinished(() => sandbox.remove())
+  return sandbox
+}
+
+async function counts(): Promise<{ [name: string]: number }> {
+  const names = await readdir(counters)
+  const lines = await Promise.all(names.map(async name => (await readFile(join(counters, name), 'utf8')).split('\n').length - 1))
+  return Object.fromEntries(names.map((name, index) => [name, lines[index] as number]))
+}
+
+async function runAgain(recorded: readonly RecordedEvent[], trees: string): Promise<Ran & { sandbox: FolderSandbox; requests: number }> {
+  const sandbox = await open(trees)
+  const before = model.requests.length
+  const ran = await runIn({ sandbox, model, start: { recorded } })
+  return { ...ran, sandbox, requests: model.requests.length - before }
+}
+
+function typesOf(events: readonly { type: string }[]): string[] {
+  return events.map(event => event.type)
+}
+
+describe('a session that was killed', () => {
+  it('goes on from every prefix of its record: nothing answered is asked again, nothing settled is run again', async () => {
+    model.script(road())
+    const first = await open()
+    const whole = await runIn({ sandbox: first, model })
+    expect(await counts()).toEqual({ third: 1, fourth: 1 })
+    const seen = new Set<string>()
+    for (let cut = 1; cut < whole.events.length; cut++) {
+      const prefix = whole.events.slice(0, cut)
+      seen.add((prefix.at(-1) as NewEvent).type)
+      for (const name of await readdir(counters)) await rm(join(counters, name))
+      const again = await runAgain(asRecorded(prefix), first.trees)
+      expect(again.result, `cut ${cut}`).toMatchObject({ kind: 'ended', reason: 'answer', text: 'Done.', turns: 7 })
+      const answered = prefix.filter(event => event.type === 'model.answered').length
+      expect(again.requests, `requests after ${cut}`).toBe(7 - answered)
+      const begun = (turn: number) =>
+        prefix.some(event => event.type === 'tool.started' && event.payload.turn === turn && event.payload.kind === 'execute')
+      expect(await counts(), `commands after ${cut}`).toEqual({ ...(begun(3) ? {} : { third: 1 }), ...(begun(4) ? {} : { fourth: 1 }) })
+      expectEachCallOnce([...prefix, ...again.events])
+      await expectTree(again.sandbox, prefix)
+    }
+    expect([...seen].sort()).toEqual([
+      'model.answered',
+      'model.requested',
+      'session.started',
+      'snapshot.taken',
+      'tool.settled',
+      'tool.started',
+    ])
+    model.assertNoRefusedRequests()
+  })
+
+  /**
+   * Recorded file edits are always there and a call that was cut off never is; what a command made is there if it ran in
+   * this attempt or its tree was recorded.
+   */
+  async function expectTree(sandbox: FolderSandbox, prefix: readonly NewEvent[]): Promise<void> {
+    const has = (type: 'tool.started' | 'tool.settled', turn: number, kinds: readonly string[]) =>
+      prefix.some(event => event.type === type && event.payload.turn === turn && kinds.includes(event.payload.kind))
+    const edits = ['edit', 'write']
+    const cutOff = (turn: number) => has('tool.started', turn, edits) && !has('tool.settled', turn, edits)
+    const kept = (turn: number) =>
+      !has('tool.started', turn, ['execute']) || prefix.some(event => event.type === 'snapshot.taken' && event.payload.turn >= turn)
+    const text = (path: string) => sandbox.text(path).catch(() => 'missing')
+    expect({ a: await text('a.txt'), b: await text('b.txt'), c: await text('c.txt') }).toEqual({
+      a: cutOff(5) ? 'one\ntwo\n' : 'one\nTWO\n',
+      b: cutOff(1) ? 'missing' : cutOff(2) ? 'first\n' : 'second\n',
+      c: `${kept(3) ? 'made\n' : ''}${kept(4) ? 'more\n' : ''}` || 'missing',
+    })
+  }
+
+  function expectEachCallOnce(events: readonly NewEvent[]): void {
+    const settled = events.flatMap(event => (event.type === 'tool.settled' ? [event.payload.callId] : []))
+    expect(new Set(settled).size).toBe(settled.length)
+    expect(settled).toHaveLength(9)
+  }
+
+  it('answers a command that was cut off with "interrupted", naming the snapshot, and makes a read again', async () => {
+    model.script(road())
+    const first = await open()
+    const { events } = await runIn({ sandbox: first, model })
+    const cut = events.findIndex(event => event.type === 'tool.started' && event.payload.turn === 4)
+    const last = events.findIndex((event, index) => index > cut && event.type !== 'tool.started')
+    const again = await runAgain(asRecorded(events.slice(0, last)), first.trees)
+    const fourth = again.events.flatMap(event => (event.type === 'tool.settled' && event.payload.turn === 4 ? [event.payload] : []))
+    expect(fourth.map(row => [row.name, row.status, row.decision.rule])).toEqual([
+      ['run_terminal_command', 'interrupted', 'grant:run'],
+      ['read_file', 'ok', 'read-only'],
+    ])
+    expect(fourth[0]?.result).toMatch(/^Interrupted: .* restored to snapshot 1, /)
+  })
+
+  it('tells the model what an interruption lost, in the same bytes in every later attempt', async () => {
+    model.script(road())
+    const first = await open()
+    const { events } = await runIn({
+      sandbox: first,
+      model,
+      ports: { snapshot: async () => ({ kind: 'refused', reason: 'no trees today' }) },
+    })
+    const cut = events.findIndex(event => event.type === 'model.requested' && event.payload.turn === 4)
+    const prefix = asRecorded(events.slice(0, cut), 1)
+    const second = await runAgain(prefix, first.trees)
+    const sent = model.requests.at(-4)?.body as { messages: { role: string; content: string }[] }
+    const note = sent.messages.filter(message => message.role === 'user').at(-1)?.content
+    expect(note).toMatch(
+      /^\[The run was interrupted here .*restored to snapshot 0 .*\n- run_terminal_command: echo ran >> .*; echo made > c\.txt\n/s,
+    )
+    const combined = [...prefix, ...asRecorded(second.events, 2)].map((event, index) => ({ ...event, seq: index + 1 }))
+    const asked = second.events.findIndex(event => event.type === 'model.requested' && event.payload.turn === 4)
+    const third = await runAgain(combined.slice(0, prefix.length + asked + 1), first.trees)
+    const hash = (ran: readonly NewEvent[]) =>
+      ran.flatMap(event => (event.type === 'model.requested' && event.payload.turn === 4 ? [event.payload.requestHash] : []))
+    expect(hash(third.events)).toEqual(hash(second.events))
+  })
+
+  it('charges a request that was lost in a crash its whole reservation, once for each', async () => {
+    model.script([{ text: 'Done.', usage: { promptTokens: 100, completionTokens: 10 } }])
+    const sandbox = await open()
+    const { events } = await runIn({ sandbox, model })
+    const lost = events.slice(0, 2)
+    const reserved = lost[1]?.type === 'model.requested' ? lost[1].payload.reservedTokens : 0
+    const once = await runAgain(asRecorded(lost), sandbox.trees)
+    expect(once.result).toMatchObject({ reason: 'answer', usage: { reported: false } })
+    const used = once.result.kind === 'ended' ? once.result.usage : null
+    expect((used?.inputTokens ?? 0) + (used?.outputTokens ?? 0)).toBe(reserved + 110)
+    const twice = await runAgain(asRecorded([...lost, ...once.events.slice(0, 1)]), sandbox.trees)
+    const again = twice.result.kind === 'ended' ? twice.result.usage : null
+    expect((again?.inputTokens ?? 0) + (again?.outputTokens ?? 0)).toBe(2 * reserved + 110)
+    expect(once.events.map(event => event.commandId)).toEqual(['turn:1:request:2', 'turn:1:answer', 'session:end'])
+  })
+
+  it('returns the recorded end without asking, running or recording anything', async () => {
+    model.script(road())
+    const first = await open()
+    const { events, result } = await runIn({ sandbox: first, model })
+    const again = await runAgain(asRecorded(events), first.trees)
+    expect(again.events).toEqual([])
+    expect(again.requests).toBe(0)
+    expect(again.result).toEqual(result)
+    await expectTree(again.sandbox, events)
+  })
+
+  it('ends by a recorded model failure instead of asking again', async () => {
+    model.script([{ fault: { kind: 'status', status: 401 } }])
+    const sandbox = await open()
+    const { events } = await runIn({ sandbox, model })
+    expect(typesOf(events)).toEqual(['session.started', 'model.requested', 'model.failed', 'session.ended'])
+    const again = await runAgain(asRecorded(events.slice(0, 3)), sandbox.trees)
+    expect(again.requests).toBe(0)
+    expect(again.result).toMatchObject({ kind: 'ended', reason: 'model-error', text: expect.stringMatching(/^unauthorized: /) })
+  })
+
+  it('refuses to go on when an edit made again gives other bytes', async () => {
+    model.script(road())
+    const first = await open()
+    const { events } = await runIn({ sandbox: first, model })
+    const cut = events.findIndex(event => event.type === 'model.requested' && event.payload.turn === 3)
+    const sandbox = await openFolderSandbox(files)
+    onTestFinished(() => sandbox.remove())
+    const broken = events
+      .slice(0, cut)
+      .map(event =>
+        event.type === 'tool.settled' && event.payload.name === 'write'
+          ? { ...event, payload: { ...event.payload, edits: [{ path: 'b.txt', contentHash: 'f'.repeat(64) }] } }
+          : event,
+      ) as NewEvent[]
+    await expect(runIn({ sandbox, model, start: { recorded: asRecorded(broken) } })).rejects.toThrow(/gave other bytes when made again/)
+  })
+
+  it('does not begin a batch that can write before the tree of the last one is fixed', async () => {
+    model.script(road())
+    const sandbox = await open()
+    const order: string[] = []
+    const snapshot = async () => {
+      order.push('tree begun')
+      await new Promise(resolve => setTimeout(resolve, 300))
+      order.push('tree made')
+      return sandbox.snapshot()
+    }
+    const record = async (batch: readonly NewEvent[]) => {
+      for (const event of batch) if (event.type === 'tool.started' && !event.payload.readOnly) order.push(`start ${event.payload.turn}`)
+      return 'recorded' as const
+    }
+    await runIn({ sandbox, model, ports: { snapshot, record } })
+    expect(order).toEqual(['start 1', 'start 2', 'start 3', 'tree begun', 'tree made', 'start 4', 'tree begun', 'tree made', 'start 5'])
+  })
+})

@@ -34,8 +34,6 @@ export type OpenWorkspaceOptions = {
  */
 export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Workspace> {
   const { mirror, store, user } = options
-  const baseTree = await treeOf(mirror, options.sha)
-  const tree = options.tree === undefined ? baseTree : checkSha(options.tree)
   checkReach(mirror, options.runDir, user)
   const id = randomBytes(8).toString('hex')
   const mine = join(options.runDir, `workspace-${id}`)
@@ -44,8 +42,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
   for (const folder of [mine, join(mine, 'tree'), join(mine, 'tree', '.git')]) makeOwn(folder, user)
   const remove = () => removeAs(user, [mine], [hostFolder])
   try {
-    const extraObjects = tree === baseTree ? null : await packExtra(store, join(mine, 'store-objects'), tree, baseTree, user)
-    const checkedOut = await checkOut({ mirror, extraObjects, tree, folder: mine, user })
+    const { baseTree, tree, extraObjects, checkedOut } = await fillTree(options, mine)
     const index = join(hostFolder, 'index')
     const owned = setIndexOwner(checkedOut.bytes, options.insideUser ?? insideUserDefault)
     writeWithTime(index, owned, checkedOut.mtimeMs, 0o600)
@@ -72,6 +69,22 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
   }
 }
 
+/** The base's own tree is looked up while git already checks the commit out; another tree may need objects first. */
+async function fillTree({ mirror, store, user, sha, tree }: OpenWorkspaceOptions, folder: string) {
+  const own = { mirror, folder, user, extraObjects: null }
+  if (tree === undefined) {
+    const lookup = treeOf(mirror, sha)
+    // Awaited below, when no process of the checkout is left that could still write what the caller then removes.
+    lookup.catch(() => {})
+    const checkedOut = await checkOut({ ...own, tree: checkSha(sha) })
+    const baseTree = await lookup
+    return { baseTree, tree: baseTree, extraObjects: null, checkedOut }
+  }
+  const baseTree = await treeOf(mirror, sha)
+  const extraObjects = tree === baseTree ? null : await packExtra(store, join(folder, 'store-objects'), checkSha(tree), baseTree, user)
+  return { baseTree, tree, extraObjects, checkedOut: await checkOut({ ...own, tree, extraObjects }) }
+}
+
 export function objectMounts(mirror: Mirror, extraObjects: string | null): HostMount[] {
   const mounts: HostMount[] = [{ source: mirror.objects, target: insideObjects.mirror, mode: 'ro' }]
   if (extraObjects !== null) mounts.push({ source: extraObjects, target: insideObjects.extra, mode: 'ro' })
@@ -87,7 +100,7 @@ async function treeOf(mirror: Mirror, sha: string): Promise<string> {
 }
 
 /** What the mirror lacks of this tree, as one pack the session's user may read: it sees no other snapshot of the task. */
-async function packExtra(store: Store, folder: string, tree: string, baseTree: string, user: WorkspaceUser): Promise<string> {
+export async function packExtra(store: Store, folder: string, tree: string, baseTree: string, user: WorkspaceUser): Promise<string> {
   makeOwn(folder, user)
   mkdirSync(join(folder, 'pack'), { mode: 0o700 })
   await git({

@@ -11,8 +11,8 @@ import { createLogger, silentLogger } from '../telemetry/index.ts'
 import { evidenceOf } from '../worker/index.ts'
 import { demoRepository, demoScript } from './demo-sample.ts'
 import { exitCodeOf, exitCodes } from './exit.ts'
-import { printProgress } from './print-progress.ts'
 import { type Serving, startServe } from './start-serve.ts'
+import { openDemoView } from './view/open-demo-view.ts'
 
 export function define(command: Command, environment: Environment): void {
   command.option('--json', 'print one object, last').option('--keep', 'keep the data folder and say where it is')
@@ -37,6 +37,7 @@ async function demo(options: { json?: boolean; keep?: boolean }, environment: En
     const issue = await prepareGitHub(github, folder)
     simulator.model.script(demoScript)
     const dataDir = path.join(folder, 'data')
+    const view = openDemoView(environment)
     const serving = await startServe({
       dataDir,
       host: '127.0.0.1',
@@ -46,10 +47,11 @@ async function demo(options: { json?: boolean; keep?: boolean }, environment: En
       model: modelEndpoint(environment) ?? { baseUrl: simulator.model.url, apiKey: 'demo', model: 'scripted' },
       environment,
       logger: environment.LOG_LEVEL ? createLogger(environment.LOG_LEVEL) : silentLogger,
-      progress: printProgress(process.stderr),
+      progress: (_, update) => view.progress(update),
     })
     const state = await comment(github, issue, serving, dataDir)
     await serving.close()
+    view.close()
     report(state, dataDir, github, Math.round(performance.now() - startedAt), options)
   } finally {
     await simulator.close()

@@ -20,6 +20,16 @@ export function exitCodeOf(outcome: Outcome): number {
   }
 }
 
+/** Nothing was started although it was asked for correctly: why, and how to go on. Ends with 3. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly hints: readonly string[]
+  constructor(message: string, hints: readonly string[] = []) {
+    super(message)
+    this.hints = hints
+  }
+}
+
 /** The caller's mistake: what is wrong, and how to go on, one line each. Ends with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'

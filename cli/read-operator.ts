@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { defaultLimits, type Environment, OperatorConfig, parseConfig } from '../config-schema/index.ts'
+import { defaultLimits, type Environment, type LimitValues, OperatorConfig, parseConfig } from '../config-schema/index.ts'
+import type { Limits } from '../domain/index.ts'
 import type { WorkerSettings } from '../worker/index.ts'
 import { UsageError } from './exit.ts'
 
@@ -20,6 +21,11 @@ export function readOperator(environment: Environment, dataDir: string): WorkerS
     )
   }
   return { limits: { ...defaultLimits(), ...parsed.value.limits }, operator: parsed.value, prefix: '/grok' }
+}
+
+/** What one task may use, as it is recorded with the task. */
+export function taskLimitsOf({ turnsMax, tokensMax, taskWallMs: wallMs, costMicroUsdMax }: LimitValues): Limits {
+  return { turnsMax, wallMs, tokensMax, costMicroUsdMax: costMicroUsdMax || null }
 }
 
 function readIfThere(file: string): string | null {

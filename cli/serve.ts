@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { dataFolder, type Environment, modelEndpoint } from '../config-schema/index.ts'
+import { dataFolder, type Environment } from '../config-schema/index.ts'
 import { createLogger } from '../telemetry/index.ts'
 import { UsageError } from './exit.ts'
+import { requiredModel } from './required-model.ts'
 import { startServe } from './start-serve.ts'
 
 export function define(command: Command, environment: Environment): void {
@@ -58,13 +59,4 @@ function allowedOwners(environment: Environment): string[] | null {
   if (environment.NODE_ENV === 'production')
     throw new UsageError('ALLOWED_OWNERS is not set', ['name the users and organisations this App works for, separated by commas'])
   return null
-}
-
-export function requiredModel(environment: Environment) {
-  const model = modelEndpoint(environment)
-  if (model === null)
-    throw new UsageError('no model is configured', [
-      'set OPENAI_API_KEY (and OPENAI_BASE_URL, OPENAI_MODEL for another endpoint), or XAI_API_KEY',
-    ])
-  return model
 }

@@ -12,7 +12,7 @@ import { createInProcessQueue, type Queue } from '../queue/index.ts'
 import { type Logger, registerSecret } from '../telemetry/index.ts'
 import { startClaimLoop, type TaskProgress, type WorkerPorts } from '../worker/index.ts'
 import { readOrMakeKey } from './keys.ts'
-import { readOperator } from './read-operator.ts'
+import { readOperator, taskLimitsOf } from './read-operator.ts'
 import { sandboxUser } from './sandbox-user.ts'
 
 export type ServeOptions = {
@@ -92,9 +92,8 @@ function openIntake(options: ServeOptions, { ledger, queue, github, markerKey }:
       newTaskId: () => `t_${ulid()}`,
       settings: async () => {
         const { limits, prefix } = settings()
-        const { turnsMax, tokensMax, taskWallMs: wallMs, costMicroUsdMax, commandsPerCommentMax, commandTextBytesMax } = limits
-        const task = { turnsMax, wallMs, tokensMax, costMicroUsdMax: costMicroUsdMax || null }
-        return { prefix, wallMs, limits: task, commandsPerCommentMax, commandTextBytesMax }
+        const { taskWallMs: wallMs, commandsPerCommentMax, commandTextBytesMax } = limits
+        return { prefix, wallMs, limits: taskLimitsOf(limits), commandsPerCommentMax, commandTextBytesMax }
       },
     },
     outbox: { ledger, github, markerKey, now: Date.now, sleep: ms => sleep(ms), readBackGapMs: settings().limits.readBackGapMs },

@@ -38,6 +38,8 @@ export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPla
       payload: { baseSha, baseTree, files, sandbox: report },
     })
   }
+  const opened = task.log.state().workspace
+  if (opened) ports.progress(task.id, { kind: 'opened', sandbox: opened.sandbox, network: 'none' })
   await setUp(task, base, place)
   return place
 }

@@ -1,5 +1,6 @@
 import type { ProgressUpdate } from '../agent/index.ts'
 import type { LimitValues, ModelEndpoint, OperatorConfig } from '../config-schema/index.ts'
+import type { SandboxReport } from '../domain/index.ts'
 import type { GitHubApp } from '../github/index.ts'
 import type { Ledger } from '../ledger/index.ts'
 import type { SandboxUser } from '../sandbox/index.ts'
@@ -37,5 +38,7 @@ export type Signer = { keyId: string; publicKeyPem: string; sign(bytes: Uint8Arr
 export type TaskProgress =
   | { kind: 'session'; update: ProgressUpdate }
   | { kind: 'step'; step: 'mirror' | 'workspace' | 'setup' | 'session' | 'change' | 'checks' | 'delivery'; detail: string }
+  /** The work tree is there, and what its sandbox was measured to have. */
+  | { kind: 'opened'; sandbox: SandboxReport; network: 'none' | 'proxy' | 'host' }
   | { kind: 'check'; name: string; cell: string; state: 'running' | 'passed' | 'failed' | 'cached'; detail: string; durationMs: number }
   | { kind: 'ended'; outcome: string; reason: string }

@@ -1,0 +1,56 @@
+import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { dataFolder, type Environment } from '../config-schema/index.ts'
+import { escapeText } from './escape.ts'
+import { UsageError } from './exit.ts'
+
+/** The data folder a sub-command works on: `--data`, else the environment's, else this user's own. */
+export function dataFolderOf(environment: Environment, given: string | undefined): string {
+  return given === undefined ? dataFolder(environment) : path.resolve(given)
+}
+
+/** Makes it if it is missing; throws `UsageError` when it can not be used. Passable for sessions, not listable. */
+export function makeDataFolder(folder: string): string {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o711 })
+    accessSync(folder, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw new UsageError(`the data folder ${escapeText(folder)} can not be used: ${codeOf(error)}`, [
+      'name another one: --data DIR, or set GROKBOT_DATA',
+    ])
+  }
+  const real = realpathSync(folder)
+  const fault = passThroughFault(real)
+  if (fault) throw new UsageError(fault.problem, [fault.next])
+  return real
+}
+
+/** An existing data folder, for sub-commands that only look. */
+export function findDataFolder(environment: Environment, given: string | undefined): string {
+  const folder = dataFolderOf(environment, given)
+  if (!statSync(path.join(folder, 'ledger.db'), { throwIfNoEntry: false })?.isFile())
+    throw new UsageError(`there is no ledger in ${escapeText(folder)}`, ['name the data folder: --data DIR, or set GROKBOT_DATA'])
+  return realpathSync(folder)
+}
+
+/**
+ * As root every session runs as a user of its own, who must be able to walk to its folder. Null when it can, and always
+ * when we are not root: then everything is the one user's.
+ */
+export function passThroughFault(folder: string): { problem: string; next: string } | null {
+  if (process.getuid?.() !== 0) return null
+  for (let at = folder; at !== path.dirname(at); at = path.dirname(at)) {
+    if ((statSync(at).mode & 0o001) === 0) {
+      const shown = escapeText(at)
+      return {
+        problem: `the user of a session can not pass through ${shown}`,
+        next: `chmod o+x ${shown}, or name another data folder: --data DIR`,
+      }
+    }
+  }
+  return null
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error)
+}

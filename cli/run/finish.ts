@@ -1,0 +1,48 @@
+import path from 'node:path'
+import type { TaskState } from '../../domain/index.ts'
+import { bundlePath, patchPath } from '../../worker/index.ts'
+import { toSafeJson } from '../escape.ts'
+import type { RunOptions } from '../run.ts'
+import { type ApplyResult, applyPatch } from './local-repository.ts'
+import { writeOutFiles } from './out-folder.ts'
+import { renderReport } from './report.ts'
+import { exitCodeOfState, resultOf } from './result.ts'
+
+type Finish = { taskId: string; dataDir: string; options: RunOptions; startedAt: number }
+
+/** Puts the files where they belong, applies the change when that was asked for and is proven, and says all of it. Returns the exit code. */
+export async function finishRun(state: TaskState, { taskId, dataDir, options, startedAt }: Finish): Promise<number> {
+  const taskDir = path.join(dataDir, 'tasks', taskId)
+  const root = state.accepted?.repository.url ?? process.cwd()
+  const out = writeOutFiles(root, taskId, { patch: patchPath(taskDir), bundle: bundlePath(taskDir) })
+  const applied = options.apply ? await applyProven(state, root, out.patch) : null
+  const result = resultOf(state, taskId, { ...out, applied: applied?.kind === 'applied' }, performance.now() - startedAt)
+  if (options.json || options.streamJson) process.stdout.write(`${toSafeJson(result)}\n`)
+  else {
+    const notApplied = applied?.kind === 'not-applied' ? applied : null
+    process.stdout.write(
+      `${renderReport(result, { root, cwd: process.cwd(), ...countCalls(state), outProblem: out.problem, notApplied })}\n`,
+    )
+  }
+  const code = exitCodeOfState(state)
+  // Asked to apply and not applied is no success, whatever the change is worth.
+  return code === 0 && applied?.kind === 'not-applied' ? 1 : code
+}
+
+async function applyProven(state: TaskState, root: string, patch: string | null): Promise<ApplyResult> {
+  if (patch === null) return { kind: 'not-applied', reason: 'there is no change', next: 'nothing to do' }
+  if (state.outcome?.outcome !== 'succeeded') {
+    return {
+      kind: 'not-applied',
+      reason: 'no check proves the change',
+      next: `read it, then: git apply --index ${path.relative(root, patch)}`,
+    }
+  }
+  return await applyPatch({ root, base: state.accepted?.base.sha ?? '' }, patch)
+}
+
+function countCalls({ session }: TaskState): { commands: number; denied: number } {
+  const settled = (session?.turns ?? []).flatMap(turn => turn.calls).flatMap(call => (call.settled ? [call.settled] : []))
+  const denied = settled.filter(call => call.status === 'denied').length
+  return { commands: settled.filter(call => call.kind === 'execute' && call.status !== 'denied').length, denied }
+}

@@ -1,0 +1,49 @@
+import { readFileSync, statSync } from 'node:fs'
+import { type Environment, type ModelEndpoint, parseConfig } from '../../config-schema/index.ts'
+import { ModelScript, startFakeModel } from '../../simulator/index.ts'
+import { escapeText } from '../escape.ts'
+import { UsageError } from '../exit.ts'
+import { requiredModel } from '../required-model.ts'
+
+export type RunModel = { endpoint: ModelEndpoint; close(): Promise<void> }
+
+const scriptBytesMax = 64 * 1024 * 1024
+
+/** The configured endpoint, or a scripted one on 127.0.0.1: to the rest of the road both are the same. */
+export async function openModel(environment: Environment, scriptFile: string | undefined): Promise<RunModel> {
+  if (scriptFile === undefined) return { endpoint: requiredModel(environment), close: async () => undefined }
+  const script = readScript(scriptFile)
+  const model = await startFakeModel()
+  model.script(script)
+  return { endpoint: { baseUrl: model.url, apiKey: 'scripted', model: 'scripted' }, close: () => model.close() }
+}
+
+/** `--model-script FILE`: a JSON array of turns. Throws `UsageError` with the line and column of what is wrong. */
+export function readScript(file: string): ModelScript {
+  const stat = statSync(file, { throwIfNoEntry: false })
+  if (!stat?.isFile()) throw new UsageError(`--model-script: there is no file ${escapeText(file)}`)
+  if (stat.size > scriptBytesMax) throw new UsageError(`--model-script: ${escapeText(file)} is larger than ${scriptBytesMax} bytes`)
+  const text = readFileSync(file, 'utf8')
+  const parsed = ModelScript.safeParse(tryJson(text))
+  if (parsed.success) return parsed.data
+  // JSON is YAML: the reader of configurations knows positions, which JSON.parse does not give.
+  const located = parseConfig(ModelScript, text)
+  const problems = located.kind === 'invalid' ? located.problems : [{ line: 1, column: 1, path: '', message: 'is not JSON' }]
+  throw new UsageError(
+    `--model-script: ${escapeText(file)} is not a list of turns`,
+    problems
+      .slice(0, problemsShownMax)
+      .map(({ line, column, path, message }) => escapeText(`${file}:${line}:${column}: ${path} ${message}`)),
+  )
+}
+
+const problemsShownMax = 10
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON: no schema accepts undefined, and the position is looked for next.
+    return undefined
+  }
+}

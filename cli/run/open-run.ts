@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ulid } from 'ulid'
+import type { Environment, ModelEndpoint } from '../../config-schema/index.ts'
+import { type Claim, findDeadOwners, holdOwnerLock, type Ledger, type NewTask, openSqliteLedger } from '../../ledger/index.ts'
+import { type Logger, registerSecret } from '../../telemetry/index.ts'
+import type { TaskProgress, WorkerPorts, WorkerSettings } from '../../worker/index.ts'
+import { escapeText } from '../escape.ts'
+import { UsageError } from '../exit.ts'
+import { readOrMakeKey } from '../keys.ts'
+import { readOperator } from '../read-operator.ts'
+import { sandboxUser } from '../sandbox-user.ts'
+
+/** The ledger of this process, and the kernel lock that says it lives. */
+export type RunPlace = { dataDir: string; ledger: Ledger; owner: string; close(): Promise<void> }
+
+export function openRunPlace(dataDir: string): RunPlace {
+  const owner = `run-${ulid()}`
+  const ledger = openSqliteLedger({ dataDir, durability: 'durable', clock: Date.now })
+  const lock = holdOwnerLock(dataDir, owner)
+  return {
+    dataDir,
+    ledger,
+    owner,
+    async close() {
+      await ledger.close()
+      lock.release()
+    },
+  }
+}
+
+/**
+ * Accepts the task and claims it in one transaction (writes of one turn of the event loop share one), so that no `serve`
+ * on the same data folder can take it in between.
+ */
+export async function acceptAndClaim(place: RunPlace, task: NewTask, { limits }: WorkerSettings): Promise<Claim> {
+  const [accepted, claim] = await Promise.all([
+    place.ledger.acceptTask(task),
+    place.ledger.claimTask(task.taskId, claimOptions(place, limits, [])),
+  ])
+  if (accepted.kind !== 'accepted' || claim === null) throw new Error(`the task ${task.taskId} could not be claimed: ${accepted.kind}`)
+  return claim
+}
+
+/** Goes on with a task whose process died. Throws `UsageError` when there is nothing to go on with. */
+export async function claimAgain(place: RunPlace, taskId: string, { limits }: WorkerSettings): Promise<Claim | 'ended'> {
+  const row = await place.ledger.task(taskId)
+  const shown = escapeText(taskId)
+  if (row === null)
+    throw new UsageError(`there is no task ${shown} in ${escapeText(place.dataDir)}`, ['see what there is: grokbot runs list'])
+  if (row.state === 'ended') return 'ended'
+  const dead = findDeadOwners(place.dataDir, await place.ledger.runningOwners())
+  const claim = await place.ledger.claimTask(taskId, claimOptions(place, limits, dead))
+  if (claim === null)
+    throw new UsageError(`the task ${shown} is being worked on by another process`, [`watch it: grokbot runs show ${shown}`])
+  return claim
+}
+
+function claimOptions({ owner }: RunPlace, limits: WorkerSettings['limits'], deadOwners: readonly string[]) {
+  const now = Date.now()
+  return { owner, now, leaseUntil: now + limits.leaseMs, recoveriesMax: limits.recoveriesMax, deadOwners }
+}
+
+export type PortsOptions = {
+  environment: Environment
+  model: ModelEndpoint
+  logger: Logger
+  progress(taskId: string, update: TaskProgress): void
+}
+
+/** What the second half is given here: no GitHub, the session on this thread, results as files. */
+export function runPorts({ dataDir, ledger, owner }: RunPlace, options: PortsOptions): WorkerPorts {
+  const { environment, model, logger, progress } = options
+  registerSecret(model.apiKey)
+  return {
+    ledger,
+    dataDir,
+    owner,
+    github: null,
+    model,
+    settings: async () => readOperator(environment, dataDir),
+    user: sandboxUser(readOperator(environment, dataDir), 1 + (process.pid % runSlots)),
+    sessionPlace: 'here',
+    crashpoint: environment.GROKBOT_CRASHPOINT ?? null,
+    markerKey: readOrMakeKey(dataDir, 'marker.key'),
+    signer: null,
+    progress,
+    now: Date.now,
+    sleep: ms => sleep(ms),
+    logger,
+  }
+}
+
+/** As root, runs that go on side by side should not share a user; slot 0 is a `serve`'s. */
+const runSlots = 120

@@ -1,0 +1,89 @@
+import path from 'node:path'
+import { escapeShort, escapeText } from '../escape.ts'
+import { clock, money, plural, tokens } from '../view/units.ts'
+import { shellWord } from './local-repository.ts'
+import type { RunResult } from './result.ts'
+
+/** Everything of a report that is not in the result itself. */
+export type ReportFacts = {
+  root: string
+  cwd: string
+  commands: number
+  denied: number
+  outProblem: string | null
+  notApplied: { reason: string; next: string } | null
+}
+
+const textColumnsMax = 400
+
+/** The last lines of a run, for people: verdict first, what was proven, what there is, how to go on. */
+export function renderReport(result: RunResult, facts: ReportFacts): string {
+  const { usage, outcome } = result
+  const spent = usage.costMicroUsd === null ? tokens(usage.inputTokens + usage.outputTokens) : money(usage.costMicroUsd)
+  const counts = [plural(usage.turns, 'turn'), plural(facts.commands, 'command'), `${facts.denied} denied`].join(', ')
+  const word = outcome === 'succeeded' ? 'done' : outcome
+  const rows: [string, string][] = [
+    [word, `${clock(result.durationMs)}  ${spent}  ${counts}`],
+    ...(outcome === 'succeeded' ? [] : [['why', escapeShort(result.reason, textColumnsMax)] as [string, string]]),
+    ['check', checksText(result)],
+    ['change', changeText(result, facts)],
+    ...nextTexts(result, facts).map((text, index) => [index === 0 ? 'next' : '', text] as [string, string]),
+  ]
+  const columns = Math.max(...rows.map(([name]) => name.length))
+  return rows.map(([name, text]) => `${name.padEnd(columns)} ${text}`.trimEnd()).join('\n')
+}
+
+function checksText({ evidence, verdict }: RunResult): string {
+  const { checks } = evidence.newCodeNewTests
+  if (checks.length === 0) return 'none was run'
+  const shown = checks.map(({ name, passed, counts, killedBy, exitCode }) => {
+    const label = escapeShort(name, 80)
+    if (killedBy) return `${label} killed: ${escapeText(killedBy)}`
+    if (passed) return counts ? `${label} ${counts.passed} pass` : `${label} pass`
+    return counts && counts.failed > 0
+      ? `${label} ${counts.failed} of ${counts.failed + counts.passed} fail`
+      : `${label} fail, exit ${exitCode}`
+  })
+  return `${shown.join(' · ')}${verdict === 'unproven' ? ' (proves nothing yet)' : ''}`
+}
+
+function changeText({ files, patch, bundle, applied }: RunResult, { cwd, outProblem }: ReportFacts): string {
+  const [added, removed] = [sum(files.map(file => file.added)), sum(files.map(file => file.removed))]
+  const what = files.length === 0 ? 'none' : `${plural(files.length, 'file')} +${added} -${removed}`
+  const places = [
+    patch === null ? (files.length > 0 ? 'too large for a patch' : '') : shownPath(cwd, patch),
+    bundle === null ? '' : `bundle ${shownPath(cwd, bundle)}`,
+    applied ? 'applied' : '',
+    outProblem ? `(${escapeText(outProblem)})` : '',
+  ]
+  return [what, ...places.filter(place => place !== '')].join('   ')
+}
+
+function nextTexts(result: RunResult, { root, cwd, notApplied }: ReportFacts): string[] {
+  const { outcome, patch, applied, taskId } = result
+  if (notApplied) return [`not applied: ${escapeText(notApplied.reason)}`, escapeText(notApplied.next)]
+  if (applied) return [`git${inRoot(root, cwd)} diff --cached`]
+  const apply = patch === null ? null : escapeText(`git${inRoot(root, cwd)} apply --index ${shellWord(pathFor(cwd, patch, root))}`)
+  if (outcome === 'succeeded') return apply === null ? [] : [apply]
+  if (outcome === 'cancelled') return apply === null ? ['start it again when you want'] : [`the work so far: ${apply}`]
+  const look = `grokbot replay ${taskId} shows what was done`
+  return apply === null ? [look] : [`read the change first, then: ${apply}`, look]
+}
+
+function inRoot(root: string, cwd: string): string {
+  return root === cwd ? '' : ` -C ${shellWord(root)}`
+}
+
+/** Git resolves a patch's name from the folder it is called in, or from `-C`. */
+function pathFor(cwd: string, file: string, root: string): string {
+  return root === cwd ? shownPath(cwd, file) : file
+}
+
+function shownPath(cwd: string, file: string): string {
+  const relative = path.relative(cwd, file)
+  return escapeText(relative.startsWith('..') || path.isAbsolute(relative) ? file : relative)
+}
+
+function sum(counts: readonly (number | null)[]): number {
+  return counts.reduce<number>((total, count) => total + (count ?? 0), 0)
+}

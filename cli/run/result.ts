@@ -1,0 +1,101 @@
+import { type Cell, cells, type Outcome, type Payload, receiptTypes, type TaskState } from '../../domain/index.ts'
+import { exitCodeOf, exitCodes } from '../exit.ts'
+import type { OutFiles } from './out-folder.ts'
+
+type CheckSummary = Pick<Payload<'check.settled'>, 'name' | 'source' | 'exitCode' | 'killedBy' | 'counts' | 'durationMs'> & {
+  passed: boolean
+}
+/** `not-run`: no check ran in this cell, so it proves nothing. */
+export type CellSummary = { state: 'passed' | 'failed' | 'not-run'; checks: CheckSummary[] }
+
+/** The one object `run --json` prints last. */
+export type RunResult = {
+  outcome: Outcome
+  /** Why it ended so, in one sentence of ours. */
+  reason: string
+  /** The model's last words. */
+  summary: string
+  /** Absolute path of a `git diff --binary --full-index`; null when there is no change. */
+  patch: string | null
+  bundle: string | null
+  applied: boolean
+  receipts: number
+  usage: { turns: number; inputTokens: number; cachedTokens: number; outputTokens: number; costMicroUsd: number | null }
+  verdict: 'proven' | 'unproven' | 'no-change' | null
+  evidence: Record<Cell, CellSummary>
+  sandbox: { state: 'enforced' | 'partial' | 'none'; profile: string | null; engine: string | null; missing: string[] }
+  base: string | null
+  files: { path: string; added: number | null; removed: number | null }[]
+  taskId: string
+  durationMs: number
+}
+
+export function resultOf(state: TaskState, taskId: string, out: OutFiles & { applied: boolean }, durationMs: number): RunResult {
+  const { spent, session, workspace, change, verdict, accepted, outcome } = state
+  const sandbox = workspace?.sandbox
+  return {
+    outcome: outcome?.outcome ?? 'errored',
+    reason: outcome?.reason ?? 'the run has no outcome',
+    summary: outcome?.summary || (session?.ended?.text ?? ''),
+    patch: out.patch,
+    bundle: out.bundle,
+    applied: out.applied,
+    receipts: countReceipts(state),
+    usage: {
+      turns: session?.turns.length ?? 0,
+      inputTokens: spent.inputTokens,
+      cachedTokens: spent.cachedTokens,
+      outputTokens: spent.outputTokens,
+      costMicroUsd: costOf(state),
+    },
+    verdict: verdict?.verdict ?? null,
+    evidence: evidenceCells(state),
+    sandbox: {
+      state: sandbox?.state ?? 'none',
+      profile: sandbox?.profile ?? null,
+      engine: sandbox?.engine ?? null,
+      missing: sandbox?.missing ?? [],
+    },
+    base: accepted?.base.sha ?? null,
+    files: (change?.files ?? []).map(({ path, added, removed }) => ({ path, added, removed })),
+    taskId,
+    durationMs: Math.round(durationMs),
+  }
+}
+
+/** Null when some of it has no known price: a sum of the rest would be too low. */
+export function costOf({ spent }: TaskState): number | null {
+  return spent.unpriced > 0 || spent.lostRequests > 0 ? null : spent.costMicroUsd
+}
+
+function evidenceCells(state: TaskState): Record<Cell, CellSummary> {
+  return Object.fromEntries(cells.map(cell => [cell, summariseCell(state.checks[cell])])) as Record<Cell, CellSummary>
+}
+
+function summariseCell(results: readonly Payload<'check.settled'>[]): CellSummary {
+  const checks = results.map(({ name, source, exitCode, killedBy, counts, durationMs }) => {
+    return { name, passed: exitCode === 0 && killedBy === null, exitCode, killedBy, counts, source, durationMs }
+  })
+  if (checks.length === 0) return { state: 'not-run', checks }
+  return { state: checks.every(check => check.passed) ? 'passed' : 'failed', checks }
+}
+
+/** One for each event whose projection is a receipt. */
+export function countReceipts(state: TaskState): number {
+  const turns = state.session?.turns ?? []
+  const counted: Record<(typeof receiptTypes)[number], number> = {
+    'model.answered': turns.filter(turn => turn.answer !== null).length,
+    'tool.settled': turns.flatMap(turn => turn.calls).filter(call => call.settled !== null).length,
+    'check.settled': cells.reduce((sum, cell) => sum + state.checks[cell].length, 0),
+    'effect.settled': Object.values(state.effects).filter(effect => effect.remote !== null).length,
+  }
+  return receiptTypes.reduce((sum, type) => sum + counted[type], 0)
+}
+
+/** As the outcome says; a run that its limits stopped ends with 4 also when a part of a change was made. */
+export function exitCodeOfState(state: TaskState): number {
+  const outcome = state.outcome?.outcome ?? 'errored'
+  const ended = state.session?.ended?.reason
+  const stoppedByLimit = ended === 'turns' || ended === 'tokens' || ended === 'cost' || ended === 'deadline'
+  return outcome === 'failed' && stoppedByLimit ? exitCodes.limit : exitCodeOf(outcome)
+}

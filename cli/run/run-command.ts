@@ -1,0 +1,102 @@
+import { ulid } from 'ulid'
+import { requestCancel } from '../../app/index.ts'
+import type { Environment } from '../../config-schema/index.ts'
+import { foldTask, type TaskState } from '../../domain/index.ts'
+import type { Claim } from '../../ledger/index.ts'
+import { createLogger, silentLogger } from '../../telemetry/index.ts'
+import { executeTask, type WorkerSettings, watchClaim } from '../../worker/index.ts'
+import { dataFolderOf, makeDataFolder } from '../data-folder.ts'
+import { UsageError } from '../exit.ts'
+import { readOperator } from '../read-operator.ts'
+import type { RunOptions } from '../run.ts'
+import { finishRun } from './finish.ts'
+import { listenForInterrupts, listenForKeys } from './interrupts.ts'
+import { readLocalRepository } from './local-repository.ts'
+import { openModel, type RunModel } from './model.ts'
+import { acceptAndClaim, claimAgain, openRunPlace, type RunPlace, runPorts } from './open-run.ts'
+import { decideRun, proposeRun, readCommand, readIssue } from './order.ts'
+import { openRunOutput, type RunOutput } from './output.ts'
+
+/** `grokbot run`: the second half of the road for one task, on this machine, with its result as a patch. */
+export async function runCommand(words: readonly string[], options: RunOptions, environment: Environment): Promise<void> {
+  const startedAt = performance.now()
+  checkTogether(words, options)
+  const dataDir = makeDataFolder(dataFolderOf(environment, options.data))
+  const settings = readOperator(environment, dataDir)
+  const model = await openModel(environment, options.modelScript)
+  const place = openRunPlace(dataDir)
+  try {
+    const taskId = options.resume ?? `t_${ulid()}`
+    const begun = options.resume === undefined ? await begin(taskId, words, options, place, settings) : await goOn(taskId, place, settings)
+    const before = foldTask(await place.ledger.readEvents(taskId))
+    const output = openRunOutput(before, options, environment, { taskId, model: model.endpoint.model, startedAt, note: begun.note })
+    const state = begun.claim === null ? before : await work(begun.claim, { place, model, output, environment })
+    output.close()
+    process.exitCode = await finishRun(state, { taskId, dataDir, options, startedAt })
+  } finally {
+    await model.close()
+    await place.close()
+  }
+}
+
+/** What can not stand together is said before anything is made. */
+function checkTogether(words: readonly string[], options: RunOptions): void {
+  if (options.json && options.streamJson) throw new UsageError('--json and --stream-json can not stand together')
+  if (options.resume === undefined) return
+  if (words.length > 0 || options.issue !== undefined || options.base !== undefined)
+    throw new UsageError('--resume goes on with a task as it was asked for', ['leave the command, --issue and --base away'])
+}
+
+/** `claim` is null when the task is over already. */
+type Begun = { claim: Claim | null; note: string | null }
+
+async function begin(
+  taskId: string,
+  words: readonly string[],
+  options: RunOptions,
+  place: RunPlace,
+  settings: WorkerSettings,
+): Promise<Begun> {
+  const command = readCommand(words, settings)
+  const subject = readIssue(options.issue)
+  if (command.text === '' && subject === null)
+    throw new UsageError('there is nothing to do', [
+      `say what: grokbot run "${settings.prefix} ${command.word} the failing test", or --issue FILE`,
+    ])
+  const killSwitch = (await place.ledger.switch('runs'))?.value === 'pulled' ? 'pulled' : 'on'
+  const row = decideRun(command, settings.prefix, killSwitch)
+  const repository = await readLocalRepository(options.repo, options.base ?? null)
+  const claim = await acceptAndClaim(place, proposeRun({ command, row, subject, repository }, taskId, settings, Date.now()), settings)
+  const { uncommitted } = repository
+  return { claim, note: uncommitted > 0 ? `${uncommitted} uncommitted ${uncommitted === 1 ? 'change is' : 'changes are'} not used` : null }
+}
+
+async function goOn(taskId: string, place: RunPlace, settings: WorkerSettings): Promise<Begun> {
+  const claim = await claimAgain(place, taskId, settings)
+  return claim === 'ended' ? { claim: null, note: 'this task has ended already' } : { claim, note: `goes on as attempt ${claim.attempt}` }
+}
+
+type Work = { place: RunPlace; model: RunModel; output: RunOutput; environment: Environment }
+
+async function work(claim: Claim, { place, model, output, environment }: Work): Promise<TaskState> {
+  const cancel = new AbortController()
+  const logger = environment.LOG_LEVEL ? createLogger(environment.LOG_LEVEL) : silentLogger
+  const ports = runPorts(place, { environment, model: model.endpoint, logger, progress: (_, update) => output.progress(update) })
+  const stopWatching = watchClaim(claim, cancel, ports)
+  const askToStop = (by: string) => {
+    output.note('  stopping: the work so far is kept')
+    requestCancel(place.ledger, claim.taskId, by, Date.now()).then(
+      () => cancel.abort(new Error('cancel was asked for')),
+      error => cancel.abort(error),
+    )
+  }
+  const interrupts = listenForInterrupts(signal => askToStop(signal))
+  const keys = output.live ? listenForKeys(process.stdin, key => (key === 'c' ? askToStop('c key') : output.toggleDetail())) : null
+  try {
+    return await executeTask(claim, cancel.signal, ports)
+  } finally {
+    keys?.close()
+    interrupts.close()
+    stopWatching()
+  }
+}

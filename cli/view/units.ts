@@ -1,0 +1,31 @@
+/** `0:05`, `12:41`, `1:02:03`. */
+export function clock(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  const rest = String(seconds % 60).padStart(2, '0')
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`
+}
+
+/** How long one thing took: `0.2 s`, `12 s`, `3 min`. */
+export function took(ms: number): string {
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`
+  return ms < 180_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`
+}
+
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`
+  return count < 1024 * 1024 ? `${Math.round(count / 1024)} KB` : `${(count / 1024 / 1024).toFixed(1)} MB`
+}
+
+/** Unknown money is said in words: a zero would be a lie. */
+export function money(microUsd: number | null): string {
+  return microUsd === null ? 'cost unknown' : `$${(microUsd / 1_000_000).toFixed(2)}`
+}
+
+export function tokens(count: number): string {
+  return count < 10_000 ? `${count} tokens` : `${Math.round(count / 1000)}k tokens`
+}
+
+export function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`
+}

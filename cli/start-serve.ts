@@ -11,7 +11,7 @@ import { holdOwnerLock, type Ledger, openSqliteLedger } from '../ledger/index.ts
 import { createInProcessQueue, type Queue } from '../queue/index.ts'
 import { type Logger, registerSecret } from '../telemetry/index.ts'
 import { startClaimLoop, type TaskProgress, type WorkerPorts } from '../worker/index.ts'
-import { readOrMakeKey } from './keys.ts'
+import { installationSigner, readOrMakeKey } from './keys.ts'
 import { readOperator, taskLimitsOf } from './read-operator.ts'
 import { sandboxUser } from './sandbox-user.ts'
 
@@ -116,7 +116,7 @@ function workerPorts(options: ServeOptions, { ledger, github, markerKey, owner }
     user: sandboxUser(settings(), 0),
     sessionPlace: 'thread',
     crashpoint: options.environment.GROKBOT_CRASHPOINT ?? null,
-    signer: null,
+    signer: installationSigner(options.dataDir, options.environment, settings()),
     settings: async () => settings(),
     now: Date.now,
     sleep: ms => sleep(ms),

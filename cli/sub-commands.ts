@@ -7,5 +7,6 @@ export type SubCommand = { define(command: Command, environment: Environment): v
 export const subCommands: readonly { name: string; description: string; load(): Promise<SubCommand> }[] = [
   { name: 'run', description: 'work on one command in a local repository; the result is a patch', load: () => import('./run.ts') },
   { name: 'serve', description: 'receive webhooks and work on them, all in one process', load: () => import('./serve.ts') },
+  { name: 'verify', description: 'check the receipts of a task, offline', load: () => import('./verify.ts') },
   { name: 'demo', description: 'show the whole road on a fake GitHub, from a comment to a pull request', load: () => import('./demo.ts') },
 ]

@@ -52,6 +52,7 @@ export { type EventMigrators, eventMigrators, migrateEvent, UnknownEvent } from 
 export { type Outcome, outcomes } from './outcome.ts'
 export { findProtected, type ProtectedRules } from './protected-paths.ts'
 export { type BundleFault, bundleLimits, readBundle } from './read-bundle.ts'
+export { type Receipt, receiptColumns, receiptRow, receiptsOf, receiptsOfBundle } from './receipts.ts'
 export { type Redaction, redactionOf } from './redaction.ts'
 export {
   type AttemptState,

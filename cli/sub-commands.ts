@@ -7,6 +7,15 @@ export type SubCommand = { define(command: Command, environment: Environment): v
 export const subCommands: readonly { name: string; description: string; load(): Promise<SubCommand> }[] = [
   { name: 'run', description: 'work on one command in a local repository; the result is a patch', load: () => import('./run.ts') },
   { name: 'serve', description: 'receive webhooks and work on them, all in one process', load: () => import('./serve.ts') },
-  { name: 'verify', description: 'check the receipts of a task, offline', load: () => import('./verify.ts') },
   { name: 'demo', description: 'show the whole road on a fake GitHub, from a comment to a pull request', load: () => import('./demo.ts') },
+  { name: 'verify', description: 'check the receipts of a task, offline', load: () => import('./verify.ts') },
+  { name: 'runs', description: 'list tasks, or show one', load: () => import('./runs.ts') },
+  {
+    name: 'replay',
+    description: 'read the events of a task again: a timeline, and whether the chain verifies',
+    load: () => import('./replay.ts'),
+  },
+  { name: 'stop', description: 'end a task and keep its work so far', load: () => import('./stop.ts') },
+  { name: 'switch', description: 'the kill switch: pull it, clear it, or say how it stands', load: () => import('./switch.ts') },
+  { name: 'data', description: 'erase or export what is kept of a task', load: () => import('./data.ts') },
 ]

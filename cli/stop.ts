@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { requestCancel } from '../app/index.ts'
+import type { Environment } from '../config-schema/index.ts'
+import type { TaskRow } from '../ledger/index.ts'
+import { escapeText, toSafeJson } from './escape.ts'
+import { exitCodes, UsageError } from './exit.ts'
+import { readOperator } from './read-operator.ts'
+import { endOrphan } from './tasks/end-orphan.ts'
+import { findTask, type OpenedLedger, withLedger } from './tasks/open-ledger.ts'
+import { took } from './view/units.ts'
+
+type Options = { data?: string; json?: boolean; all?: boolean; wait: string }
+
+export function define(command: Command, environment: Environment): void {
+  command
+    .argument('[task]')
+    .option('--all', 'every task that waits or runs')
+    .option('--wait <seconds>', 'how long to wait for the end', '15')
+    .option('--data <dir>', 'the data folder')
+    .option('--json', 'print one array')
+  command.action((taskId: string | undefined, options: Options) => stop(taskId, options, environment))
+}
+
+type Stopped = { taskId: string; state: 'ended' | 'asked' | 'over'; outcome: string | null; afterMs: number }
+
+const tasksMax = 1_000
+const lookMs = 25
+
+/**
+ * Records the wish; whoever works on the task sees it within one look (`livenessMs`), keeps the work so far and ends it.
+ * A task nobody works on is ended from here. Works from any process of this machine, and does not touch the other one.
+ */
+async function stop(taskId: string | undefined, options: Options, environment: Environment): Promise<void> {
+  if ((taskId === undefined) === (options.all !== true))
+    throw new UsageError('name a task, or say --all', ['see what runs: grokbot runs list --state running'])
+  const waitMs = Number(options.wait) * 1000
+  if (!(waitMs >= 0)) throw new UsageError('--wait is a number of seconds')
+  await withLedger(environment, { data: options.data, durability: 'durable' }, async opened => {
+    const rows = taskId === undefined ? await openTasks(opened) : [await findTask(opened, taskId)]
+    const stopped = await Promise.all(rows.map(row => stopOne(row, waitMs, opened, environment)))
+    if (options.json) process.stdout.write(`${toSafeJson(stopped)}\n`)
+    else process.stdout.write(stopped.length === 0 ? 'nothing waits or runs\n' : stopped.map(each => `${textOf(each)}\n`).join(''))
+    if (stopped.some(each => each.state === 'asked')) process.exitCode = exitCodes.failed
+  })
+}
+
+async function openTasks({ ledger }: OpenedLedger): Promise<TaskRow[]> {
+  const [running, waiting] = await Promise.all([
+    ledger.tasks({ state: 'running', limit: tasksMax }),
+    ledger.tasks({ state: 'waiting', limit: tasksMax }),
+  ])
+  return [...running, ...waiting].filter(row => row.needsWorker)
+}
+
+async function stopOne(row: TaskRow, waitMs: number, opened: OpenedLedger, environment: Environment): Promise<Stopped> {
+  const { ledger, dataDir } = opened
+  const { taskId } = row
+  const startedAt = performance.now()
+  const since = () => Math.round(performance.now() - startedAt)
+  if (!(await requestCancel(ledger, taskId, 'the operator', Date.now())))
+    return { taskId, state: 'over', outcome: row.outcome, afterMs: since() }
+  await endOrphan(ledger, dataDir, taskId, readOperator(environment, dataDir).limits)
+  for (;;) {
+    const now = await ledger.task(taskId)
+    if (now?.state === 'ended') return { taskId, state: 'ended', outcome: now.outcome, afterMs: since() }
+    if (since() >= waitMs) return { taskId, state: 'asked', outcome: null, afterMs: since() }
+    await sleep(lookMs)
+  }
+}
+
+function textOf({ taskId, state, outcome, afterMs }: Stopped): string {
+  const shown = escapeText(taskId)
+  if (state === 'over') return `${shown} was over already: ${outcome}`
+  if (state === 'ended') return `${shown} ended after ${took(afterMs)}: ${outcome}`
+  return `${shown} was asked to stop and has not ended after ${took(afterMs)}; look again: grokbot runs show ${shown}`
+}

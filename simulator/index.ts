@@ -1,3 +1,4 @@
+export type { Adopted } from './github/adopt-payload.ts'
 export type { DeliveryWish } from './github/deliver.ts'
 export type { FakeGitHub, GitHubOptions } from './github/fake-github.ts'
 export type { DeclineReason, Fault, FaultHandle, FaultRule } from './github/fault.ts'

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Adopted, adoptPayload } from './adopt-payload.ts'
 import { type DeliveryWish, deliver } from './deliver.ts'
 import type { FaultHandle, FaultRule } from './fault.ts'
 import { createPayloads, type Payloads } from './payload.ts'
@@ -8,7 +9,7 @@ import { writeHooks } from './push-rules.ts'
 import { listRefs } from './repository-git.ts'
 import { routes } from './routes/index.ts'
 import { startServer } from './server.ts'
-import { type Delivery, type GitHubState, type Permissions, type RequestRecord, requireRepository } from './state.ts'
+import { type Delivery, type GitHubState, type Permissions, type RequestRecord, type Role, requireRepository } from './state.ts'
 import { createWebhook } from './webhook.ts'
 import { addAccount, createWorld, type World } from './world.ts'
 
@@ -36,6 +37,8 @@ export type FakeGitHub = World & {
   /** Refs are not in `state`: they are what the bare repository says now. */
   refs(repo: string): Promise<Record<string, string>>
   payload: Payloads
+  /** Takes over what a recorded webhook speaks of, so that it can be delivered and worked on. */
+  adopt(payload: unknown, options?: { from?: string; permission?: Role }): Promise<Adopted>
   deliver(wish: DeliveryWish): Promise<Delivery>
   /** From now on each change is sent there by itself, also those the App makes; null stops it. */
   setWebhook(url: string | null): void
@@ -82,26 +85,41 @@ export async function startFakeGitHub(folder: string, options: GitHubOptions = {
     refs: async repo =>
       Object.fromEntries((await listRefs(requireRepository(state, repo).folder, 'refs/')).map(each => [each.ref, each.sha])),
     payload,
+    adopt: (body, options = {}) => adoptPayload(state, folder, body, options),
     setWebhook: webhook.set,
     webhooksSettled: webhook.settled,
     deliver: wish => deliver(state, wish),
-    fail: rule => server.faults.add(rule),
+    fail: rule => {
+      requireRoute(rule.route)
+      return server.faults.add(rule)
+    },
     clearFaults: () => server.faults.clear(),
     setReadLag: ms => {
       state.readLagMs = ms
     },
-    requests: route => state.requests.filter(each => route === undefined || each.route === route),
+    requests: route => {
+      requireRoute(route)
+      return state.requests.filter(each => route === undefined || each.route === route)
+    },
     assertNoUnknownRequests: () => assertNoUnknownRequests(state),
     close: server.close,
   }
 }
 
-function createState(options: GitHubOptions): { state: GitHubState; privateKey: string } {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+let keys: { publicKey: string; privateKey: string } | null = null
+
+/** Made once a process: it takes longer than all the rest of the start. */
+function appKeys(): { publicKey: string; privateKey: string } {
+  keys ??= generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
   })
+  return keys
+}
+
+function createState(options: GitHubOptions): { state: GitHubState; privateKey: string } {
+  const { publicKey, privateKey } = appKeys()
   const slug = options.appSlug ?? 'grokbot'
   const now = options.now ?? Date.now
   let lastId = firstId
@@ -135,6 +153,19 @@ function createState(options: GitHubOptions): { state: GitHubState; privateKey: 
   addAccount(state, { login: `${slug}[bot]`, type: 'Bot' })
   state.accounts.set(owner.login, owner)
   return { state, privateKey }
+}
+
+const knownRoutes = new Set([
+  ...routes.map(each => `${each.method} ${each.path}`),
+  'git push',
+  'git push refs',
+  'git fetch',
+  'git fetch refs',
+])
+
+/** A misspelt row would match nothing, and the test that waits for it would pass or hang. */
+function requireRoute(route: string | undefined): void {
+  if (route !== undefined && !knownRoutes.has(route)) throw new Error(`the fake GitHub has no row ${route}`)
 }
 
 function assertNoUnknownRequests(state: GitHubState): void {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { git } from './repository-git.ts'
+import { git, readRef, resolveCommit, runGit } from './repository-git.ts'
 
 /** Commits the fake makes itself always carry this date, so that the same files give the same SHA in every run. */
 const seedDate = '2024-01-01T00:00:00Z'
@@ -18,8 +18,9 @@ export async function seedRepository(
   const source = options.from === undefined ? null : await findGitDir(options.from)
   if (source) return { defaultBranch: await copyRepository(source, folder, options.defaultBranch) }
   const branch = options.defaultBranch ?? 'main'
-  await mkdir(folder)
-  await git(folder, ['init', '--quiet', '--bare', '--initial-branch', branch, folder])
+  await mkdir(join(folder, 'objects'), { recursive: true })
+  await mkdir(join(folder, 'refs'))
+  await writeFile(join(folder, 'HEAD'), `ref: refs/heads/${branch}\n`)
   await writeConfig(folder)
   if (options.empty) return { defaultBranch: branch }
   if (options.from === undefined)
@@ -44,9 +45,18 @@ async function copyRepository(source: string, folder: string, wanted: string | u
     if (await exists(join(source, name))) await cp(join(source, name), join(folder, name), { recursive: true })
   }
   await writeConfig(folder)
-  const head = (await git(folder, ['symbolic-ref', 'HEAD'])).replace(/^refs\/heads\//, '')
-  const branch = wanted ?? head
-  if (branch !== head) await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`])
+  const named = await runGit(folder, ['symbolic-ref', '--quiet', 'HEAD'])
+  const branch =
+    wanted ??
+    (named.stdout
+      .toString()
+      .trim()
+      .replace(/^refs\/heads\//, '') ||
+      'main')
+  const tip = await resolveCommit(folder, 'HEAD')
+  // A source on a detached head, or without the branch that was asked for, starts it where it stands.
+  if (tip && !(await readRef(folder, `refs/heads/${branch}`))) await git(folder, ['update-ref', `refs/heads/${branch}`, tip])
+  await git(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`])
   return branch
 }
 
@@ -87,7 +97,10 @@ async function commitFolder(folder: string, from: string, branch: string): Promi
   const index = join(folder, `index-${randomBytes(6).toString('hex')}`)
   const env = { GIT_INDEX_FILE: index, GIT_WORK_TREE: from, GIT_DIR: folder }
   await git(folder, ['-c', 'core.bare=false', '-C', from, 'add', '--all', '--force', '.'], { env })
-  await commitIndex(folder, env, { branch, parent: null, message: 'Initial commit' })
+  const tree = await git(folder, ['write-tree'], { env })
+  const dates = { GIT_AUTHOR_DATE: seedDate, GIT_COMMITTER_DATE: seedDate }
+  const sha = await git(folder, ['commit-tree', tree, '-m', 'Initial commit'], { env: dates })
+  await git(folder, ['update-ref', `refs/heads/${branch}`, sha])
   await rm(index, { force: true })
 }
 
@@ -98,36 +111,30 @@ export async function commitFiles(
   folder: string,
   change: { branch: string; files: FileChanges; message: string; from?: string | undefined; date?: string | undefined },
 ): Promise<string> {
-  const index = join(folder, `index-${randomBytes(6).toString('hex')}`)
-  const env = { GIT_INDEX_FILE: index }
   const ref = `refs/heads/${change.branch}`
-  const parent = change.from ?? (await git(folder, ['for-each-ref', '--format=%(objectname)', ref])).split('\n')[0]
-  if (parent) await git(folder, ['read-tree', parent], { env })
+  const parent = change.from ?? (await readRef(folder, ref))
+  const seconds = Date.parse(change.date ?? seedDate) / 1000
+  const parts: (string | Buffer)[] = [
+    `commit ${ref}\ncommitter Simulator <simulator@users.noreply.localhost> ${seconds} +0000\n`,
+    ...dataOf(change.message),
+    // A branch that is there and is not named as the start would be continued; this one is put where it was asked.
+    ...(parent ? [`from ${parent}\n`] : []),
+  ]
   for (const [path, file] of Object.entries(change.files)) {
+    const name = JSON.stringify(path)
     if (file === null) {
-      await git(folder, ['update-index', '--force-remove', '--', path], { env })
+      parts.push(`D ${name}\n`)
       continue
     }
     const { content, mode } = typeof file === 'string' || Buffer.isBuffer(file) ? { content: file, mode: '100644' } : file
-    const blob = await git(folder, ['hash-object', '-w', '--stdin'], { input: content })
-    await git(folder, ['update-index', '--add', '--cacheinfo', `${mode},${blob},${path}`], { env })
+    parts.push(`M ${mode} inline ${name}\n`, ...dataOf(content))
   }
-  const sha = await commitIndex(folder, env, { ...change, parent: parent || null })
-  await rm(index, { force: true })
-  return sha
+  const input = Buffer.concat(parts.map(part => Buffer.from(part)))
+  await git(folder, ['fast-import', '--quiet', '--force'], { input })
+  return git(folder, ['rev-parse', '--verify', ref])
 }
 
-async function commitIndex(
-  folder: string,
-  env: Record<string, string>,
-  commit: { branch: string; parent: string | null; message: string; date?: string | undefined },
-): Promise<string> {
-  const date = commit.date ?? seedDate
-  const tree = await git(folder, ['write-tree'], { env })
-  const parents = commit.parent ? ['-p', commit.parent] : []
-  const sha = await git(folder, ['commit-tree', tree, ...parents, '-m', commit.message], {
-    env: { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date },
-  })
-  await git(folder, ['update-ref', `refs/heads/${commit.branch}`, sha])
-  return sha
+function dataOf(content: string | Buffer): (string | Buffer)[] {
+  const bytes = Buffer.from(content)
+  return [`data ${bytes.length}\n`, bytes, '\n']
 }

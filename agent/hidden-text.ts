@@ -1,3 +1,5 @@
+import { findVisibleCode, type VisibleCode } from './visible-code.ts'
+
 /**
  * Text a person reading the issue on GitHub does not see, but a model would: taken out, counted, reported. What GitHub
  * shows stays as it is.
@@ -32,21 +34,65 @@ const characters: readonly { kind: HiddenKind; pattern: RegExp }[] = [
   { kind: 'control-character', pattern: /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/gu },
 ]
 
-const comments: readonly { kind: HiddenKind; pattern: RegExp }[] = [
-  // An unclosed comment hides everything behind it.
-  { kind: 'html-comment', pattern: /<!--[\s\S]*?(?:-->|$)/g },
-  // `[//]: # (text)` and its kin: a link definition whose title nobody is shown.
-  { kind: 'link-comment', pattern: /^ {0,3}\[[^\]\n]*\]:[ \t]*(?:#|<#?>|<>)[ \t]*(?:\([^)\n]*\)|"[^"\n]*"|'[^'\n]*')[ \t]*$/gm },
-]
+/** `[//]: # (text)` and its kin: a link definition whose title nobody is shown. */
+const linkComment = /^ {0,3}\[[^\]\n]*\]:[ \t]*(?:#|<#?>|<>)[ \t]*(?:\([^)\n]*\)|"[^"\n]*"|'[^'\n]*')[ \t]*$/
+const opening = '<!--'
+const closing = '-->'
 
-export function removeHiddenText(text: string): HiddenText {
+/** Taking one comment out may put another together. What is still there after so many passes is taken out with all behind it. */
+const passesMax = 8
+
+export async function removeHiddenText(text: string): Promise<HiddenText> {
   const removed = new Map<HiddenKind, number>()
+  const note = (kind: HiddenKind) => void removed.set(kind, (removed.get(kind) ?? 0) + 1)
   let visible = text
-  for (const { kind, pattern } of [...characters, ...comments]) {
+  for (const { kind, pattern } of characters) {
     visible = visible.replace(pattern, () => {
-      removed.set(kind, (removed.get(kind) ?? 0) + 1)
+      note(kind)
       return ''
     })
   }
+  for (let pass = 1; visible.includes(opening); pass++) {
+    const before = visible
+    visible = removeComments(before, await findVisibleCode(before), pass === passesMax, () => note('html-comment'))
+    if (visible === before) break
+  }
+  if (/^ {0,3}\[[^\]\n]*\]:/m.test(visible))
+    visible = removeLinkComments(visible, await findVisibleCode(visible), () => note('link-comment'))
   return { visible, removed: [...removed].map(([kind, count]) => ({ kind, count })) }
+}
+
+/** A comment that begins in code is shown and stays; one that is never closed hides everything behind it. */
+function removeComments(text: string, code: VisibleCode, last: boolean, note: () => void): string {
+  let kept = ''
+  let from = 0
+  for (let at = text.indexOf(opening); at >= 0; at = text.indexOf(opening, from)) {
+    const shownTo = endOfCode(text, at, code)
+    if (shownTo !== null) {
+      kept += text.slice(from, shownTo)
+      from = shownTo
+      continue
+    }
+    note()
+    kept += text.slice(from, at)
+    // The shortest comments of HTML, `<!-->` and `<!--->`, close on the dashes they open with.
+    const end = last ? -1 : text.indexOf(closing, at + 2)
+    from = end < 0 ? text.length : end + closing.length
+  }
+  return kept + text.slice(from)
+}
+
+/** Where the code that a place stands in ends, or null. */
+function endOfCode(text: string, at: number, code: VisibleCode): number | null {
+  if (code.lines.has(text.slice(0, at).split('\n').length - 1)) return at + opening.length
+  return code.spans.find(span => span.from <= at && at < span.to)?.to ?? null
+}
+
+function removeLinkComments(text: string, code: VisibleCode, note: () => void): string {
+  const lines = text.split('\n').map((line, number) => {
+    if (code.lines.has(number) || !linkComment.test(line.replace(/\r$/, ''))) return line
+    note()
+    return ''
+  })
+  return lines.join('\n')
 }

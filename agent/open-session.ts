@@ -20,12 +20,12 @@ import type { Tool } from './tools/tool.ts'
 import { openFrames } from './untrusted.ts'
 
 /** Puts the parts of a session together. Nothing is asked, run or recorded yet; the caller closes `stop` and `sampler`. */
-export function openSession(start: SessionStart, ports: SessionPorts): SessionContext {
+export async function openSession(start: SessionStart, ports: SessionPorts): Promise<SessionContext> {
   const limits = { ...sessionLimits, ...start.tuning }
   const folded = foldSession(start.recorded)
   const prompts = openPrompts(start.promptsFolder)
   const tools = openFamily(start.family, prompts)
-  const first = folded.started ? null : makeFirstPrompts(start, tools, prompts, limits)
+  const first = folded.started ? null : await makeFirstPrompts(start, tools, prompts, limits)
   const texts = folded.started?.payload ?? (first as FirstPrompts)
   const deadlineAt = Math.min(start.deadlineAt, (folded.started?.at ?? ports.now()) + start.limits.wallMs)
   const stop = openStop(ports.cancel, deadlineAt, ports.now)

@@ -36,15 +36,15 @@ export type FirstPrompts = {
   taints: readonly { source: string; detail: string }[]
 }
 
-export function makeFirstPrompts(
+export async function makeFirstPrompts(
   start: SessionStart,
   tools: ReadonlyMap<string, Tool>,
   prompts: Prompts,
   limits: SessionLimits,
-): FirstPrompts {
+): Promise<FirstPrompts> {
   const frames = openFrames(start.taskId)
-  const subject = start.request.subject && readSubject(start.request.subject, start.trust.subject, limits)
-  const request = removeHiddenText(start.request.text)
+  const subject = start.request.subject && (await readSubject(start.request.subject, start.trust.subject, limits))
+  const request = await removeHiddenText(start.request.text)
   const inputs = {
     version: 1 as const,
     family: start.family,
@@ -65,9 +65,13 @@ export function makeFirstPrompts(
   return { ...rendered, promptHash, context, taints: subject?.taints ?? [] }
 }
 
-function readSubject(subject: NonNullable<SessionStart['request']['subject']>, trust: 'trusted' | 'untrusted', limits: SessionLimits) {
-  const title = removeHiddenText(subject.title)
-  const body = removeHiddenText(subject.body)
+async function readSubject(
+  subject: NonNullable<SessionStart['request']['subject']>,
+  trust: 'trusted' | 'untrusted',
+  limits: SessionLimits,
+) {
+  const title = await removeHiddenText(subject.title)
+  const body = await removeHiddenText(subject.body)
   const taints: { source: string; detail: string }[] = []
   const removed = [...title.removed, ...body.removed]
   const where = `${subject.kind} #${subject.number}`

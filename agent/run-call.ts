@@ -145,8 +145,12 @@ export function toolContext(session: SessionContext, files: FileHost): ToolConte
   }
 }
 
+const stoppedOutcome: ToolOutcome = { status: 'cancelled', text: 'Cancelled: the session is being stopped.', detail: 'cancelled' }
+
 /** A tool that fails is a result, not the end; one that does not come back after a stop is left behind. */
 async function runGuarded(session: SessionContext, call: ParsedCall): Promise<ToolOutcome> {
+  // A call that waited for another of its batch may come up after the stop.
+  if (session.stop.signal.aborted) return stoppedOutcome
   const files = session.ports.sandbox.files ?? unreachableFiles
   const running = call.tool.run(call.input, toolContext(session, files)).catch((error: unknown): ToolOutcome => {
     const reason = error instanceof Error ? error.message : String(error)
@@ -157,11 +161,7 @@ async function runGuarded(session: SessionContext, call: ParsedCall): Promise<To
   const { promise: given, resolve: giveUp } = Promise.withResolvers<ToolOutcome>()
   let timer: NodeJS.Timeout | undefined
   const onStop = () => {
-    timer = setTimeout(giveUp, session.limits.toolGraceMs, {
-      status: 'cancelled',
-      text: 'Cancelled: the session is being stopped.',
-      detail: 'cancelled',
-    })
+    timer = setTimeout(giveUp, session.limits.toolGraceMs, stoppedOutcome)
   }
   if (signal.aborted) onStop()
   else signal.addEventListener('abort', onStop, { once: true })

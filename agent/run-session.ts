@@ -19,7 +19,7 @@ import { conversationArguments } from './tools/read-arguments.ts'
 export async function runSession(start: SessionStart, ports: SessionPorts): Promise<SessionResult> {
   const fault = budgetFault(start.limits, start.model)
   if (fault) return { kind: 'config-error', ...fault }
-  const session = openSession(start, ports)
+  const session = await openSession(start, ports)
   try {
     if (!(await session.begin())) return leftResult(session)
     const { ended, collected } = session.folded

@@ -53,7 +53,7 @@ function readTemplate(folder: string, name: string): string {
     throw new PromptFault(`there is no prompt "${name}" in ${folder}`, { cause })
   }
   // What is left after the well-formed ones is a typing mistake, which would otherwise be shown to the model.
-  if (/\$\{\{|\}\}/.test(text.replace(placeholder, ''))) throw new PromptFault(`the prompt "${name}" has a broken placeholder`)
+  if (/\$\{\{/.test(text.replace(placeholder, ''))) throw new PromptFault(`the prompt "${name}" has a broken placeholder`)
   return text.trimEnd()
 }
 

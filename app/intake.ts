@@ -1,6 +1,7 @@
 import { decideAcceptance } from '../domain/index.ts'
 import type { Delivery, Ledger } from '../ledger/index.ts'
 import type { Queue } from '../queue/index.ts'
+import { crashpoint } from '../telemetry/index.ts'
 import { type FactsPorts, gatherFacts } from './gather-facts.ts'
 import { parseCommands } from './parse-commands.ts'
 import { type Decided, laneOf, proposeTask, type TaskSettings } from './propose-task.ts'
@@ -49,7 +50,9 @@ export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Prom
 
 async function take(decided: Decided, settings: TaskSettings, ports: IntakePorts): Promise<Taken> {
   const task = proposeTask(decided, ports.newTaskId(), ports.now(), settings)
+  crashpoint('intake.beforeAccept')
   const result = await ports.ledger.acceptTask(task)
+  crashpoint('intake.afterAccept')
   // Nothing is reserved yet, so nothing can be over its budget; budgets come with the receiver's issue.
   if (result.kind === 'over-budget') throw new Error(`task ${task.taskId} is over the budget ${result.key}`)
   const { kind, taskId } = result

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Logger } from '../telemetry/index.ts'
+import { crashpoint, type Logger } from '../telemetry/index.ts'
 
 /** What the receiver needs: somewhere durable to put a delivery, and someone to tell. */
 export type ReceiverPorts = {
@@ -60,7 +60,9 @@ async function receive(request: IncomingMessage, options: ReceiverOptions, ports
   const action = actionOf(body)
   if (action === null) return { status: 400, text: 'the body is not JSON' }
   if (!keptEvents[event]?.includes(action)) return { status: 202, text: 'not one of our events' }
+  crashpoint('receiver.beforeStore')
   const kind = await ports.recordDelivery({ id, event, action, body, receivedAt: ports.now() })
+  crashpoint('receiver.afterStore')
   if (kind === 'recorded') ports.onDelivery(id)
   return { status: 202, text: kind }
 }

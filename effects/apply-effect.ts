@@ -1,8 +1,9 @@
 import type { EffectKind, EffectState, NewEvent, Payload } from '../domain/index.ts'
-import { classifyError, type Octokit, type Permissions, type RequestFault } from '../github/index.ts'
+import { classifyError, type Octokit, type Permissions, type RequestFault, updateComment } from '../github/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { type EffectContext, type EffectKindRow, effectKinds, type GitPort, type Remote } from './effect-kinds.ts'
 import { type EffectProposal, effectId, type Intent, intentSchemas, preparedEvent } from './intents.ts'
+import { renderMarker } from './marker.ts'
 
 /** What applying needs of its half (app or worker). All methods may throw when the ledger or GitHub's mint is away. */
 export type EffectPorts = {
@@ -140,3 +141,27 @@ async function settle(
   if ((await ports.record([{ type: 'effect.settled', commandId: `${effect.id}:settled`, payload }])) === 'fenced') return { kind: 'fenced' }
   return { kind: 'settled', state, remote, reason }
 }
+
+/**
+ * Writes a newer text into a comment we created. An edit changes nothing that was not ours, can be repeated, and the last
+ * one is an effect of its own, so the ones before it are not recorded; they still ask for ownership first.
+ */
+export async function applyEdit(
+  place: EditPlace,
+  commentId: number,
+  task: string,
+  body: string,
+  ports: EffectPorts,
+): Promise<'edited' | 'fenced'> {
+  const token = await ports.mint({ ...place, permissions: effectKinds.progress.permissions })
+  const marker = renderMarker(
+    ports.markerKey,
+    { kind: 'progress', task, key: 'progress-1' },
+    `${place.owner}/${place.repo}#${place.number}`,
+  )
+  if (!(await ports.holds())) return 'fenced'
+  await updateComment(ports.api(token), place, commentId, `${marker}\n${body}`)
+  return 'edited'
+}
+
+export type EditPlace = { owner: string; repo: string; repositoryId: number; installationId: number; number: number }

@@ -8,6 +8,7 @@ import {
   listReactions,
   type Octokit,
   type Permissions,
+  updateComment,
 } from '../github/index.ts'
 import type { Intent } from './intents.ts'
 import { readMarker, renderMarker } from './marker.ts'
@@ -49,6 +50,27 @@ export type EffectKindRow<K extends EffectKind> = {
   readBack(intent: Intent<K>, context: EffectContext): Promise<ReadBack>
 }
 
+const created = commentRow('progress')
+/** A new comment is found by its marker; the last text of a known one by the whole of it. */
+const progressRow: Pick<EffectKindRow<'progress'>, 'send' | 'readBack'> = {
+  send: async (intent, context) => {
+    if (intent.commentId === null) return await created.send(intent, context)
+    return { kind: 'done', remote: await updateComment(context.api, intent, intent.commentId, progressText(intent, context)) }
+  },
+  readBack: async (intent, context) => {
+    if (intent.commentId === null) return await created.readBack(intent, context)
+    const comments = await listComments(context.api, intent, intent.number, intent.since)
+    const ours = comments.find(comment => comment.id === intent.commentId)
+    if (!ours) return { kind: 'other', reason: 'the comment is gone', remote: {} }
+    return ours.body === progressText(intent, context) ? { kind: 'found', remote: { id: ours.id, url: ours.url } } : { kind: 'absent' }
+  },
+}
+
+/** An edited comment keeps the marker it was created with: that is how it is found. */
+function progressText(intent: Intent<'progress'>, context: EffectContext): string {
+  return `${marker('progress', { ...context, key: 'progress-1' }, placeOf(intent, intent.number))}\n${intent.body}`
+}
+
 export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
   reaction: {
     permissions: { issues: 'write' },
@@ -60,7 +82,7 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
       return ours ? { kind: 'found', remote: { id: ours.id } } : { kind: 'absent' }
     },
   },
-  progress: { permissions: { issues: 'write' }, risk: 'low', compensation: 'delete the comment', ...commentRow('progress') },
+  progress: { permissions: { issues: 'write' }, risk: 'low', compensation: 'delete the comment', ...progressRow },
   comment: { permissions: { issues: 'write' }, risk: 'low', compensation: 'delete the comment', ...commentRow('comment') },
   push: {
     permissions: { contents: 'write' },

@@ -10,7 +10,8 @@ export const intentSchemas = {
     subject: z.union([z.object({ commentId: z.int() }), z.object({ issueNumber: z.int() })]),
     content: z.enum(['eyes', 'confused', '-1', '+1']),
   }),
-  progress: Place.extend({ number: z.int(), since: z.string(), body: z.string() }),
+  /** `commentId`: the comment whose last text this is; null = a new one. */
+  progress: Place.extend({ number: z.int(), since: z.string(), body: z.string(), commentId: z.int().nullable() }),
   comment: Place.extend({ number: z.int(), since: z.string(), body: z.string() }),
   push: Place.extend({
     url: z.string(),

@@ -1,5 +1,5 @@
 import { applyEffect, type EffectProposal, effectId, type Settled } from '../effects/index.ts'
-import { effectPortsOf } from './effect-ports.ts'
+import { effectPortsOf, placeOf } from './effect-ports.ts'
 import type { Commit } from './make-commit.ts'
 import { renderPullRequest, renderTitle } from './render-pull-request.ts'
 import type { Base, Task } from './task.ts'
@@ -14,12 +14,7 @@ export type Delivered =
 export async function deliver(task: Task, base: Base, commit: Commit): Promise<Delivered> {
   const { accepted } = task
   if (accepted.delivery === 'patch' || accepted.installationId === null) return { kind: 'patch', reason: '' }
-  const place = {
-    owner: accepted.repository.owner,
-    repo: accepted.repository.name,
-    repositoryId: accepted.repository.id,
-    installationId: accepted.installationId,
-  }
+  const place = placeOf(task)
   const push = await apply(task, base, {
     kind: 'push',
     ordinal: 1,
@@ -46,7 +41,11 @@ export async function deliver(task: Task, base: Base, commit: Commit): Promise<D
   }
 }
 
-export async function apply(task: Task, base: Base | null, proposal: EffectProposal): Promise<Settled & { kind: 'settled' }> {
+export async function apply(
+  task: Omit<Task, 'comment'>,
+  base: Base | null,
+  proposal: EffectProposal,
+): Promise<Settled & { kind: 'settled' }> {
   if (!task.accepted.grant.effects.includes(proposal.kind)) throw new Error(`the task's grant has no effect ${proposal.kind}`)
   const known = task.log.state().effects[effectId(task.id, proposal)] ?? null
   const settled = await applyEffect(task.id, proposal, known, effectPortsOf(task, base))

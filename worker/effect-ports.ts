@@ -4,7 +4,7 @@ import type { Base, Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
 
 /** What the effects of one attempt are applied with: a fresh narrow token each, and the task's own store for pushes. */
-export function effectPortsOf(task: Task, base: Base | null): EffectPorts {
+export function effectPortsOf(task: Omit<Task, 'comment'>, base: Base | null): EffectPorts {
   const { github, ledger, markerKey, now, sleep } = task.ports
   if (github === null) throw new Error('effects need a GitHub App')
   return {
@@ -18,6 +18,13 @@ export function effectPortsOf(task: Task, base: Base | null): EffectPorts {
     sleep,
     readBackGapMs: task.settings.limits.readBackGapMs,
   }
+}
+
+/** Where every effect of a task goes: its own repository. Throws for a task that has none on GitHub. */
+export function placeOf({ accepted }: Pick<Task, 'accepted'>) {
+  if (accepted.installationId === null) throw new Error('this task has no place on GitHub')
+  const { owner, name, id } = accepted.repository
+  return { owner, repo: name, repositoryId: id, installationId: accepted.installationId }
 }
 
 function gitPortOf(base: Base): GitPort {

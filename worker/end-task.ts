@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { TaskState } from '../domain/index.ts'
 import { diffTrees } from '../git/index.ts'
 import type { TaskEnd } from './decide-end.ts'
+import { report } from './report.ts'
 import { Stopped } from './stopped.ts'
 import type { Base, Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
@@ -31,11 +32,14 @@ async function endStopped(task: Task, stopped: Stopped): Promise<TaskState> {
   return await recordEnd(task, { outcome: 'cancelled', reason: `cancelled by ${cancel?.by ?? 'a signal'}`, summary })
 }
 
-async function recordEnd(task: Task, { outcome, reason, summary }: TaskEnd): Promise<TaskState> {
-  if (task.log.state().outcome === null)
+async function recordEnd(task: Task, end: TaskEnd): Promise<TaskState> {
+  const { outcome, reason, summary } = end
+  if (task.log.state().outcome === null) {
+    await task.comment.finish(end)
     await task.log.record({ type: 'task.ended', commandId: `${task.id}:ended`, payload: { outcome, reason, summary } })
+  }
   await writeTaskBundle(task.id, task.taskDir, task.ports)
-  task.ports.progress(task.id, { kind: 'ended', outcome, reason })
+  report(task, { kind: 'ended', outcome, reason })
   return task.log.state()
 }
 

@@ -1,12 +1,23 @@
-import { rm } from 'node:fs/promises'
-import { patchPath } from './end-task.ts'
-import { type BundlePorts, writeTaskBundle } from './write-bundle.ts'
+import { readdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { type BundlePorts, bundlePath, writeTaskBundle } from './write-bundle.ts'
 
 /**
- * What lies beside the ledger, after `eraseTask` there: the patch goes, and the bundle is made anew, with the headers and
- * a tombstone in place of every payload. Safe to repeat.
+ * What lies beside the ledger, after `eraseTask` there: the bundle is made anew, with the headers and a tombstone in
+ * place of every payload, and everything else in the task's folder goes. Safe to repeat.
  */
 export async function eraseTaskFiles(taskId: string, taskDir: string, ports: BundlePorts): Promise<'signed' | 'unsigned' | 'none'> {
-  await rm(patchPath(taskDir), { force: true })
-  return await writeTaskBundle(taskId, taskDir, ports)
+  const written = await writeTaskBundle(taskId, taskDir, ports)
+  const kept = written === 'none' ? null : path.basename(bundlePath(taskDir))
+  for (const name of await namesIn(taskDir)) if (name !== kept) await rm(path.join(taskDir, name), { recursive: true, force: true })
+  return written
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
 }

@@ -4,13 +4,14 @@ import { crashpoint } from '../telemetry/index.ts'
 import { makeTree, type TreePlace } from './make-tree.ts'
 import type { SandboxPlace } from './open-task-sandbox.ts'
 import { probeSandbox } from './probe-sandbox.ts'
+import { report } from './report.ts'
 import { runSetup } from './run-setup.ts'
 import type { Base, Task, TaskWorkspace } from './task.ts'
 
 /** Checks the base out, runs its setup, and records both; the tree after setup is what "changed" is measured against. */
 export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPlace> {
   const { ports, settings } = task
-  ports.progress(task.id, { kind: 'step', step: 'workspace', detail: base.sha.slice(0, 12) })
+  report(task, { kind: 'step', step: 'workspace', detail: base.sha.slice(0, 12) })
   // The mirror's own group is what lets this session, and no other, read its objects.
   const user = base.mirror.gid === null ? ports.user : { uid: ports.user.uid, gid: base.mirror.gid }
   const sandbox = sandboxPlaceOf(task, user)
@@ -39,7 +40,7 @@ export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPla
     })
   }
   const opened = task.log.state().workspace
-  if (opened) ports.progress(task.id, { kind: 'opened', sandbox: opened.sandbox, network: 'none' })
+  if (opened) report(task, { kind: 'opened', sandbox: opened.sandbox, network: 'none' })
   await setUp(task, base, place)
   return place
 }
@@ -52,7 +53,7 @@ export function treePlaceOf({ sandbox, store, workspace: { remove: _, ...workspa
 }
 
 async function setUp(task: Task, base: Base, place: TaskPlace): Promise<void> {
-  task.ports.progress(task.id, { kind: 'step', step: 'setup', detail: base.setup.commands.join('; ') || 'nothing to set up' })
+  report(task, { kind: 'step', step: 'setup', detail: base.setup.commands.join('; ') || 'nothing to set up' })
   const setup = await runSetup(task, place.sandbox, base, place.workspace, place.sessionDir)
   crashpoint('setup.done')
   if (task.log.state().setup) return

@@ -1,7 +1,9 @@
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Claim } from '../ledger/index.ts'
+import { crashpoint } from '../telemetry/index.ts'
 import type { WorkerPorts } from './ports.ts'
+import { startProgressComment } from './progress-comment.ts'
 import { deadlineReached } from './stopped.ts'
 import type { Task } from './task.ts'
 import { openTaskLog } from './task-log.ts'
@@ -25,7 +27,7 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
   // Passable, not listable: a sandbox's user must reach its own folder below and nothing beside it.
   await mkdir(runDir, { recursive: true, mode: 0o711 })
   await mkdir(taskDir, { recursive: true, mode: 0o700 })
-  return {
+  const task = {
     id: claim.taskId,
     attempt: claim.attempt,
     accepted,
@@ -38,6 +40,7 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
     taskDir,
     stop: AbortSignal.any([cancel, deadlineSignal(accepted.deadlineAt - ports.now())]),
   }
+  return { ...task, comment: startProgressComment(task) }
 }
 
 /** The longest wait a timer of Node can hold. */
@@ -51,5 +54,8 @@ function deadlineSignal(leftMs: number): AbortSignal {
 }
 
 export async function closeTask(task: Task): Promise<void> {
+  task.comment.stop()
+  await rm(task.runDir, { recursive: true, force: true })
+  crashpoint('cleanup.halfDone')
   await rm(path.dirname(task.runDir), { recursive: true, force: true })
 }

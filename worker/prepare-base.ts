@@ -2,6 +2,7 @@ import { parseConfig, RepositoryConfig } from '../config-schema/index.ts'
 import { detectCommands } from '../domain/index.ts'
 import { fetchMirror, hasCommit, listTreeAt, type Mirror, openMirror, openStore, readFileAt } from '../git/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
+import { report } from './report.ts'
 import { goOn, Stopped } from './stopped.ts'
 import type { Base, CommandPlan, Task } from './task.ts'
 
@@ -14,7 +15,7 @@ const instructionFiles = ['AGENTS.md', 'CLAUDE.md'] as const
 export async function prepareBase(task: Task): Promise<Base> {
   const { accepted, ports, settings } = task
   refuseHopeless(task)
-  ports.progress(task.id, { kind: 'step', step: 'mirror', detail: `${accepted.repository.owner}/${accepted.repository.name}` })
+  report(task, { kind: 'step', step: 'mirror', detail: `${accepted.repository.owner}/${accepted.repository.name}` })
   const mirror = await openMirror({ dataDir: ports.dataDir, tenant: tenantOf(task), repositoryId: accepted.repository.id })
   await fetchBase(task, mirror)
   crashpoint('mirror.fetched')

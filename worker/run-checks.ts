@@ -8,6 +8,7 @@ import { crashpoint } from '../telemetry/index.ts'
 import type { Change } from './collect-change.ts'
 import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
 import type { TaskPlace } from './open-task-workspace.ts'
+import { report } from './report.ts'
 import { runSetup } from './run-setup.ts'
 import { goOn } from './stopped.ts'
 import type { Base, Task } from './task.ts'
@@ -24,7 +25,7 @@ export async function runChecks(task: Task, base: Base, change: Change, { worksp
   for (const [tree, cells] of groupByTree(trees)) {
     const missing = cells.filter(cell => !isSettled(task, cell, base.checks.commands))
     if (missing.length === 0 || base.checks.commands.length === 0) continue
-    task.ports.progress(task.id, { kind: 'step', step: 'checks', detail: missing.join(', ') })
+    report(task, { kind: 'step', step: 'checks', detail: missing.join(', ') })
     await checkTree(task, base, tree, missing, place)
   }
 }
@@ -74,9 +75,8 @@ async function checkTree(task: Task, base: Base, tree: string, cells: readonly C
 type CheckRun = { command: string; tree: string; cells: readonly Cell[]; sandbox: Sandbox }
 
 async function runCheck(task: Task, base: Base, { command, tree, cells, sandbox }: CheckRun): Promise<void> {
-  const { progress } = task.ports
   const [first = 'newCodeNewTests'] = cells
-  progress(task.id, { kind: 'check', name: command, cell: first, state: 'running', detail: '', durationMs: 0 })
+  report(task, { kind: 'check', name: command, cell: first, state: 'running', detail: '', durationMs: 0 })
   const result = await sandbox.run({ argv: ['bash', '-c', command], signal: task.stop })
   if (result.kind !== 'ended') throw new Error(`the check \`${command}\` had no sandbox: ${result.reason}`)
   goOn(task)
@@ -89,7 +89,7 @@ async function runCheck(task: Task, base: Base, { command, tree, cells, sandbox 
       payload: { ...settled, cell, cached: index > 0 },
     })),
   )
-  progress(task.id, {
+  report(task, {
     kind: 'check',
     name: command,
     cell: first,

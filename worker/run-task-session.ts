@@ -2,6 +2,7 @@ import type { SessionStart } from '../agent/index.ts'
 import { findCommand } from '../domain/index.ts'
 import { modelSettingsOf } from './model-settings.ts'
 import { type TaskPlace, treePlaceOf } from './open-task-workspace.ts'
+import { report } from './report.ts'
 import { runSessionAt } from './run-session-at.ts'
 import type { SessionOrder } from './session-order.ts'
 import { Stopped } from './stopped.ts'
@@ -15,9 +16,9 @@ import { OwnershipLost } from './task-log.ts'
 export async function runTaskSession(task: Task, base: Base, place: TaskPlace): Promise<void> {
   if (task.log.state().change) return
   const { ports } = task
-  ports.progress(task.id, { kind: 'step', step: 'session', detail: ports.model.model })
+  report(task, { kind: 'step', step: 'session', detail: ports.model.model })
   const result = await runSessionAt(ports.sessionPlace, orderOf(task, base, place), task.stop, message => {
-    if (message.kind === 'progress') ports.progress(task.id, { kind: 'session', update: message.update })
+    if (message.kind === 'progress') report(task, { kind: 'session', update: message.update })
   })
   await task.log.refresh()
   if (result.kind === 'handed-over') throw new Stopped('handed-back')

@@ -2,6 +2,7 @@ import type { RepositoryConfig } from '../config-schema/index.ts'
 import type { Limits, TaskAccepted } from '../domain/index.ts'
 import type { Mirror, Store, Workspace } from '../git/index.ts'
 import type { WorkerPorts, WorkerSettings } from './ports.ts'
+import type { ProgressComment } from './progress-comment.ts'
 import type { TaskLog } from './task-log.ts'
 
 /** One attempt at one task: what every step of the spine is given first. */
@@ -16,6 +17,7 @@ export type Task = {
   settings: WorkerSettings
   /** The narrower of the task's own and the repository's limits. */
   limits: Limits
+  comment: ProgressComment
   /** Everything of this attempt on disk, removed at its end. */
   runDir: string
   /** Everything of this task on disk that outlives an attempt: its store, its patch, its bundle. */

@@ -55,7 +55,7 @@ export const scenes = {
     script: nextTurn,
     operator: {},
     play: sayFix,
-    expected: { outcome: 'succeeded', pulls: 1, branches: 1, eyes: 1, comments: 0, bundle: true },
+    expected: { outcome: 'succeeded', pulls: 1, branches: 1, eyes: 1, comments: 1, bundle: true },
   },
   refused: {
     script: nextTurn,
@@ -71,13 +71,13 @@ export const scenes = {
       await stage.waitForEvent('tool.started')
       await stage.comment('/grok cancel')
     },
-    expected: { ...nothing, outcome: 'cancelled', eyes: 2, comments: 0, bundle: true },
+    expected: { ...nothing, outcome: 'cancelled', eyes: 2, comments: 1, bundle: true },
   },
   modelFailed: {
     script: () => ({ fault: { kind: 'status', status: 400, message: 'bad request', times: 1_000 } }),
     operator: {},
     play: sayFix,
-    expected: { ...nothing, outcome: 'errored', eyes: 1, comments: 0, bundle: true },
+    expected: { ...nothing, outcome: 'errored', eyes: 1, comments: 1, bundle: true },
   },
 } as const satisfies Record<string, Scene>
 

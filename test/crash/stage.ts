@@ -11,8 +11,8 @@ import { type ModelScript, type Simulator, startSimulator, type TurnFunction } f
 const root = path.resolve(import.meta.dirname, '../..')
 const repo = 'octo/parser'
 const webhookSecret = 'stage-webhook-secret'
-/** First uid of the sandbox slots; nobody else on the machine has it. */
-export const slotUid = 61_000
+/** The uid of this test process's sandboxes: nobody else on the machine has it, so whatever runs as it is ours. */
+const slotUid = 62_000 + (process.pid % 2_000)
 
 /**
  * Everything around one `serve` process that a test may kill: the fake GitHub and model live in the test's own process and
@@ -43,14 +43,25 @@ export type Server = {
 export type StageOptions = { script: ModelScript | TurnFunction; files: Readonly<Record<string, string>>; operator?: object }
 
 /** What any user could write into the operator's file; the waits of production would make each run take a minute. */
-const shortLimits = { readBackGapMs: 100, leaseMs: 1_500, sweepMs: 300, livenessMs: 100, deliveryDrainMs: 50 }
+const shortLimits = {
+  readBackGapMs: 100,
+  leaseMs: 1_500,
+  sweepMs: 300,
+  livenessMs: 100,
+  deliveryDrainMs: 50,
+  progressAfterMs: 300,
+  progressGapMs: 500,
+}
 
 export async function openStage(options: StageOptions): Promise<Stage> {
   const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-stage-'))
   chmodSync(folder, 0o711)
   const dataDir = path.join(folder, 'data')
   mkdirSync(dataDir, { mode: 0o711 })
-  writeFileSync(path.join(dataDir, 'operator.yml'), JSON.stringify({ version: 1, limits: shortLimits, ...options.operator }))
+  writeFileSync(
+    path.join(dataDir, 'operator.yml'),
+    JSON.stringify({ version: 1, limits: shortLimits, sandbox: { uidBase: slotUid }, ...options.operator }),
+  )
   const simulator = await startSimulator({ folder: path.join(folder, 'github'), github: { webhookSecret } })
   await prepareGitHub(simulator, folder, options.files)
   simulator.model.script(options.script)

@@ -1,0 +1,33 @@
+import type { TaskProgress } from './ports.ts'
+import type { Task } from './task.ts'
+
+/** Says what happens now, to the front that shows it and to the progress comment. Never awaited, never fails a task. */
+export function report(task: Pick<Task, 'id' | 'ports' | 'comment'>, update: TaskProgress): void {
+  const words = wordsOf(update)
+  if (words !== null) task.comment.doing(words)
+  task.ports.progress(task.id, update)
+}
+
+const stepWords = {
+  mirror: 'fetching the repository',
+  workspace: 'checking the base out',
+  setup: 'running setup',
+  session: 'asking the model',
+  change: 'collecting the change',
+  checks: 'running the checks',
+  delivery: 'delivering',
+} as const
+
+function wordsOf(update: TaskProgress): string | null {
+  switch (update.kind) {
+    case 'step':
+      return stepWords[update.step]
+    case 'check':
+      return update.state === 'running' ? `check \`${update.name.replaceAll('`', ' ')}\`` : null
+    case 'session':
+      return update.update.kind === 'tool-started' ? `${update.update.verb} \`${update.update.label.replaceAll('`', ' ')}\`` : null
+    case 'opened':
+    case 'ended':
+      return null
+  }
+}

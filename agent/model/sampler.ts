@@ -1,6 +1,6 @@
 import { OpenAI } from 'openai'
 import type { ToolCall } from '../../domain/index.ts'
-import { crashpoint, crashpoint } from '../../telemetry/index.ts'
+import { crashpoint } from '../../telemetry/index.ts'
 import type { ChatRequest } from '../chat.ts'
 import type { SessionLimits } from '../limits.ts'
 import type { ModelEndpoint } from '../ports.ts'
@@ -152,7 +152,6 @@ async function tryOnce(client: OpenAI, request: ChatRequest, outer: AbortSignal,
     for await (const chunk of stream) {
       const verdict = addChunk(answer, chunk)
       if (verdict === 'malformed') return failedTry('stream', 'the endpoint sent a chunk of an unknown shape', answer)
-      crashpoint('model.midStream')
       if (verdict === 'content') {
         watch.sawContent()
         crashpoint('model.midStream')

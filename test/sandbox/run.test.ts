@@ -1,18 +1,12 @@
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { agentEnvironment } from '../../sandbox/environment.ts'
 import { sandboxLimitDefaults } from '../../sandbox/index.ts'
-import { open, text, user } from './open.ts'
+import { open, text } from './open.ts'
+import { alive, descendants, marked } from './processes.ts'
 
 const mib = 1024 * 1024
-
-/** Command lines of the sandbox user's processes that carry this mark. */
-function survivors(mark: string): string[] {
-  const all = execFileSync('ps', ['-eo', 'uid,stat,args'], { encoding: 'utf8' }).split('\n')
-  return all.filter(line => line.trim().startsWith(`${user.uid} `) && line.includes(mark))
-}
 
 test.each([
   ['exit 0', { exitCode: 0, killedBy: null, output: '' }],
@@ -101,7 +95,7 @@ test('the wall limit kills the whole tree, also what ignores TERM and made a ses
   const result = await sandbox.run({ argv: ['bash', '-c', script], wallMs: 500 })
   expect(result).toMatchObject({ kind: 'ended', exitCode: null, killedBy: 'wall' })
   expect(result.kind === 'ended' && result.durationMs).toBeLessThan(3000)
-  expect(survivors(mark)).toEqual([])
+  expect(marked(mark)).toEqual([])
 })
 
 test('background processes end with the command and do not delay its result, even when they hold its output', async () => {
@@ -114,7 +108,7 @@ test('background processes end with the command and do not delay its result, eve
     output: 'done\n',
   })
   expect(performance.now() - before).toBeLessThan(3000)
-  expect(survivors(mark)).toEqual([])
+  expect(marked(mark)).toEqual([])
 })
 
 test('a cancelled command ends at once, and one cancelled before it began does not run', async () => {
@@ -188,12 +182,12 @@ test('commands of one session run side by side and share home, tmp and loopback'
 test('a pool keeps sandboxes parked, and nothing of the session is left when it is closed', async () => {
   const { sandbox, sh } = await open({ poolSize: 3, files: true })
   for (let index = 0; index < 10; index += 1) expect((await sh(`echo ${index}`)).output).toBe(`${index}\n`)
+  await sandbox.files?.list('.', 1)
+  const before = descendants()
+  expect(before.length).toBeGreaterThan(8)
   await sandbox.close()
   await sandbox.close()
-  const left = execFileSync('ps', ['-eo', 'uid,ppid,stat,args'], { encoding: 'utf8' })
-    .split('\n')
-    .filter(line => line.trim().startsWith(`${user.uid} `) && line.includes('/tree') && !line.includes('ps -eo'))
-  expect(left).toEqual([])
+  expect(alive(before).map(({ command }) => command)).toEqual([])
   expect(await sandbox.run({ argv: ['true'] })).toEqual({ kind: 'unavailable', reason: 'the sandbox is closed', missing: [] })
 })
 

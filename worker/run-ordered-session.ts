@@ -1,6 +1,6 @@
 import { runSession, type SessionPorts, type SessionResult, type SnapshotResult } from '../agent/index.ts'
 import { openSqliteLedger } from '../ledger/index.ts'
-import type { Command, Sandbox } from '../sandbox/index.ts'
+import type { Sandbox } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { makeTree } from './make-tree.ts'
 import { openTaskSandbox, workOptions } from './open-task-sandbox.ts'
@@ -52,7 +52,7 @@ type Opened = {
 function sessionPorts(order: SessionOrder, { log, sandbox, cancel, post, readSwitch }: Opened): SessionPorts {
   return {
     record: events => log.record(...events).then(() => 'recorded' as const, fencedOrThrow),
-    sandbox: { ...sandbox, run: command => startedThenKilled(sandbox, command) },
+    sandbox,
     model: order.endpoint,
     snapshot: () => takeSnapshot(order),
     restore: tree => restoreTree(order.place, tree ?? order.baselineTree),
@@ -63,12 +63,6 @@ function sessionPorts(order: SessionOrder, { log, sandbox, cancel, post, readSwi
     cancel,
     progress: update => post({ kind: 'progress', update }),
   }
-}
-
-function startedThenKilled(sandbox: Sandbox, command: Command) {
-  const running = sandbox.run(command)
-  crashpoint('tool.running')
-  return running
 }
 
 function fencedOrThrow(error: unknown): 'fenced' {

@@ -14,7 +14,9 @@ export type {
   RequestRecord,
   Role,
 } from './github/state.ts'
+export type { ModelRequest } from './model/answer-request.ts'
 export type { ChatRequest } from './model/check-request.ts'
-export { type FakeModel, type ModelOptions, type ModelRequest, startFakeModel, type TurnFunction } from './model/fake-model.ts'
+export type { TurnChoice, TurnFunction } from './model/conversation.ts'
+export { type FakeModel, type ModelOptions, startFakeModel } from './model/fake-model.ts'
 export { ModelFault, ModelScript, ModelTurn } from './model/script.ts'
 export { type Simulator, type SimulatorOptions, startSimulator } from './simulator.ts'

@@ -148,6 +148,28 @@ describe('a scripted conversation', () => {
     model.script([], { match: 'count' })
   })
 
+  test('goes on by the order of requests when a session shortens its history', async () => {
+    fixture.model.script([{ text: 'one' }, { text: 'two' }, { text: 'three' }], { choice: 'order' })
+    const say = async (messages: Message[]) => (await collect(messages)).text
+    const long: Message[] = [user, { role: 'assistant', content: 'one' }, user]
+    expect([await say([user]), await say(long), await say(long), await say([{ role: 'user', content: 'a summary' }])]).toEqual([
+      'one',
+      'two',
+      'two',
+      'three',
+    ])
+  })
+
+  test('a function that throws fails the request, and the test that looks', async () => {
+    const before = fixture.model.requests.length
+    fixture.model.script(() => {
+      throw new Error('a bug in the test')
+    })
+    await expect(collect([user])).rejects.toMatchObject({ status: 599 })
+    expect(() => fixture.model.assertNoRefusedRequests()).toThrow('a bug in the test')
+    fixture.model.requests.splice(before)
+  })
+
   test('reports the usage it was given, or bytes over four with the shared prefix as cached', async () => {
     fixture.model.script([
       { text: 'a', usage: { promptTokens: 1000, completionTokens: 20, cachedTokens: 600, reasoningTokens: 5 } },

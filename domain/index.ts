@@ -51,7 +51,7 @@ export { type CellResult, type CheckEvidence, type Judgement, judgeEvidence } fr
 export { type EventMigrators, eventMigrators, migrateEvent, UnknownEvent } from './migrate-event.ts'
 export { type Outcome, outcomes } from './outcome.ts'
 export { findProtected, type ProtectedRules } from './protected-paths.ts'
-export { type BundleFault, bundleLimits, readBundle } from './read-bundle.ts'
+export { type BundleFault, bundleLimits, faultReasons, readBundle } from './read-bundle.ts'
 export { type Receipt, receiptColumns, receiptRow, receiptsOf, receiptsOfBundle } from './receipts.ts'
 export { type Redaction, redactionOf } from './redaction.ts'
 export {

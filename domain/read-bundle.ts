@@ -17,37 +17,38 @@ export type BundleFault = {
   message: string
 }
 
-export type FaultReason =
-  | 'size'
-  | 'encoding'
-  | 'layout'
-  | 'truncated'
-  | 'trailing-data'
-  | 'json'
-  | 'depth'
-  | 'shape'
-  | 'not-canonical'
-  | 'sequence'
-  | 'task'
-  | 'chain'
-  | 'payload-missing'
-  | 'payload-unexpected'
-  | 'payload-hash'
-  | 'payload-shape'
-  | 'forged-erasure'
-  | 'events'
-  | 'head'
-  | 'no-end'
-  | 'payload-type'
-  | 'other-subject'
-  | 'other-statement'
-  | 'key-id'
-  | 'signature'
-  | 'signature-removed'
-  | 'wrong-key'
-  | 'no-repository'
-  | 'no-commit'
-  | 'other-commit'
+export const faultReasons = [
+  'size',
+  'encoding',
+  'layout',
+  'truncated',
+  'trailing-data',
+  'json',
+  'depth',
+  'shape',
+  'not-canonical',
+  'sequence',
+  'task',
+  'chain',
+  'payload-missing',
+  'payload-unexpected',
+  'payload-hash',
+  'payload-shape',
+  'forged-erasure',
+  'events',
+  'head',
+  'no-end',
+  'payload-type',
+  'other-subject',
+  'other-statement',
+  'key-id',
+  'signature',
+  'signature-removed',
+  'wrong-key',
+  'no-commit',
+  'other-commit',
+] as const
+export type FaultReason = (typeof faultReasons)[number]
 
 export type BundleRead = { kind: 'read'; bundle: Bundle } | { kind: 'fault'; fault: BundleFault }
 

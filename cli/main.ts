@@ -1,39 +1,58 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { readEnvironment } from '../config-schema/index.ts'
+import { type Environment, readEnvironment } from '../config-schema/index.ts'
 import { armCrashpoint } from '../telemetry/index.ts'
+import { escapeLines } from './escape.ts'
 import { exitCodes, UsageError } from './exit.ts'
+import { sayError } from './say-error.ts'
 import { subCommands } from './sub-commands.ts'
 
 /** `grokbot <sub-command>`: one file each, loaded only when it is called, so that a short command starts quickly. */
-const environment = readEnvironment()
-if (environment.kind === 'invalid') fail(new UsageError('the environment is not usable', environment.problems))
-else {
-  armCrashpoint(environment.values.GROKBOT_CRASHPOINT)
-  const program = new Command('grokbot')
-    .description('Turns `/grok fix` into a proven, signed pull request. Not affiliated with xAI.')
-    .helpCommand(false)
-    .exitOverride(error => process.exit(error.exitCode === 0 ? 0 : exitCodes.usage))
-  const { values } = environment
-  for (const { name, description, load } of subCommands) {
-    const command = program.command(name).description(description)
-    if (process.argv[2] === name || process.argv.includes('--help')) (await load()).define(command, values)
-  }
+async function main(): Promise<void> {
+  watchStreams()
+  const environment = readEnvironment()
+  const debug = environment.kind === 'read' && environment.values.LOG_LEVEL === 'debug'
+  // Node would print what was thrown as it is, and it may hold foreign text.
+  process.on('uncaughtException', error => process.exit(sayError(error, debug)))
   try {
-    await program.parseAsync()
+    if (environment.kind === 'invalid') throw new UsageError('the environment is not usable', environment.problems)
+    armCrashpoint(environment.values.GROKBOT_CRASHPOINT)
+    await (await programOf(environment.values, process.argv[2])).parseAsync()
   } catch (error) {
-    fail(error)
+    process.exitCode = sayError(error, debug)
   }
 }
 
-function fail(error: unknown): void {
-  if (error instanceof UsageError) {
-    process.stderr.write([`grokbot: ${error.message}`, ...error.hints.map(hint => `  ${hint}`), ''].join('\n'))
-    process.exitCode = exitCodes.usage
-    return
+async function programOf(environment: Environment, called: string | undefined): Promise<Command> {
+  const program = new Command('grokbot')
+    .description('Turns `/grok fix` into a proven, signed pull request. Not affiliated with xAI.')
+    .version(version(), '--version')
+    .helpCommand(false)
+    .configureOutput({
+      writeErr: text => process.stderr.write(escapeLines(text)),
+      outputError: (text, write) => write(text.replace(/^error: /, 'grokbot: ')),
+    })
+    .showHelpAfterError(`  see what there is: grokbot ${subCommands.some(({ name }) => name === called) ? `${called} ` : ''}--help`)
+    .exitOverride(error => process.exit(error.exitCode === 0 ? 0 : exitCodes.usage))
+  for (const { name, description, load } of subCommands) {
+    const command = program.command(name).description(description)
+    if (called === name) (await load()).define(command, environment)
   }
-  const { message, stack } = error instanceof Error ? error : new Error(String(error))
-  const verbose = environment.kind === 'read' && environment.values.LOG_LEVEL === 'debug'
-  process.stderr.write(`grokbot: broken: ${verbose ? stack : `${message} (LOG_LEVEL=debug shows where)`}\n`)
-  process.exitCode = exitCodes.failed
+  return program
 }
+
+function version(): string {
+  return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version
+}
+
+/** A reader that goes away (`| head`) is no fault of ours: the work goes on and its words are dropped. */
+function watchStreams(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', error => {
+      if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+    })
+  }
+}
+
+await main()

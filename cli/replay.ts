@@ -7,7 +7,7 @@ import { resultOf } from './run/result.ts'
 import { chainText, checkChain } from './tasks/check-chain.ts'
 import { describeEvent } from './tasks/describe-event.ts'
 import { findTask, withLedger } from './tasks/open-ledger.ts'
-import { outFilesOf } from './tasks/out-files-of.ts'
+import { isSigned, outFilesOf } from './tasks/out-files-of.ts'
 import { clock } from './view/units.ts'
 
 type Options = { data?: string; json?: boolean }
@@ -32,11 +32,16 @@ async function replay(taskId: string, options: Options, environment: Environment
     const events = chain.kind === 'verifies' ? await opened.ledger.readEvents(taskId) : []
     const state = foldTask(events)
     if (options.json) {
-      const result = resultOf(state, taskId, { ...outFilesOf(opened.dataDir, taskId), applied: false }, state.lastAt - row.acceptedAt)
+      const out = outFilesOf(opened.dataDir, taskId)
+      const result = resultOf(state, taskId, { ...out, signed: isSigned(out.bundle), applied: false }, state.lastAt - row.acceptedAt)
       process.stdout.write(`${toSafeJson({ taskId, chain, events: events.map(toJson), result })}\n`)
     } else {
       const lines = events.map(event => lineOf(event, row.acceptedAt))
-      const end = state.outcome ? `${state.outcome.outcome}: ${escapeShort(state.outcome.reason, 300)}` : `${row.state}, no outcome yet`
+      const end = state.outcome
+        ? `${state.outcome.outcome}: ${escapeShort(state.outcome.reason, 300)}`
+        : row.outcome === null
+          ? `${row.state}, no outcome yet`
+          : `${row.outcome}${state.erased ? ', erased' : ''}`
       process.stdout.write(
         `${[`task   ${escapeText(taskId)}`, ...lines, ...(events.length > 0 ? [`end    ${end}`] : []), `chain  ${chainText(chain)}`].join('\n')}\n`,
       )

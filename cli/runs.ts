@@ -6,7 +6,7 @@ import { escapeShort, escapeText, toSafeJson } from './escape.ts'
 import { UsageError } from './exit.ts'
 import { type RunResult, resultOf } from './run/result.ts'
 import { findTask, withLedger } from './tasks/open-ledger.ts'
-import { outFilesOf } from './tasks/out-files-of.ts'
+import { isSigned, outFilesOf } from './tasks/out-files-of.ts'
 import { clock, money, plural } from './view/units.ts'
 
 type ListOptions = { data?: string; json?: boolean; state?: string; limit: string }
@@ -63,10 +63,11 @@ async function show(taskId: string, options: ShowOptions, environment: Environme
   await withLedger(environment, { data: options.data }, async opened => {
     const row = await findTask(opened, taskId)
     const state = foldTask(await opened.ledger.readEvents(taskId))
+    const out = outFilesOf(opened.dataDir, taskId)
     const result = resultOf(
       state,
       taskId,
-      { ...outFilesOf(opened.dataDir, taskId), applied: false },
+      { ...out, signed: isSigned(out.bundle), applied: false },
       (row.endedAt ?? Date.now()) - row.acceptedAt,
     )
     const effects = Object.values(state.effects).map(({ kind, state: phase, tries, reason, remote }) => ({

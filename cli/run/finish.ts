@@ -3,6 +3,7 @@ import type { TaskState } from '../../domain/index.ts'
 import { bundlePath, patchPath } from '../../worker/index.ts'
 import { toSafeJson } from '../escape.ts'
 import type { RunOptions } from '../run.ts'
+import { isSigned } from '../tasks/out-files-of.ts'
 import { type ApplyResult, applyPatch } from './local-repository.ts'
 import { writeOutFiles } from './out-folder.ts'
 import { renderReport } from './report.ts'
@@ -16,7 +17,12 @@ export async function finishRun(state: TaskState, { taskId, dataDir, options, st
   const root = state.accepted?.repository.url ?? process.cwd()
   const out = writeOutFiles(root, taskId, { patch: patchPath(taskDir), bundle: bundlePath(taskDir) })
   const applied = options.apply ? await applyProven(state, root, out.patch) : null
-  const result = resultOf(state, taskId, { ...out, applied: applied?.kind === 'applied' }, performance.now() - startedAt)
+  const result = resultOf(
+    state,
+    taskId,
+    { ...out, applied: applied?.kind === 'applied', signed: isSigned(out.bundle) },
+    performance.now() - startedAt,
+  )
   if (options.json || options.streamJson) process.stdout.write(`${toSafeJson(result)}\n`)
   else {
     const notApplied = applied?.kind === 'not-applied' ? applied : null
@@ -24,7 +30,7 @@ export async function finishRun(state: TaskState, { taskId, dataDir, options, st
       `${renderReport(result, { root, cwd: process.cwd(), ...countCalls(state), outProblem: out.problem, notApplied })}\n`,
     )
   }
-  const code = exitCodeOfState(state)
+  const code = exitCodeOfState(state, result.signed)
   // Asked to apply and not applied is no success, whatever the change is worth.
   return code === 0 && applied?.kind === 'not-applied' ? 1 : code
 }

@@ -6,7 +6,7 @@ import { type Logger, registerSecret } from '../../telemetry/index.ts'
 import type { TaskProgress, WorkerPorts, WorkerSettings } from '../../worker/index.ts'
 import { escapeText } from '../escape.ts'
 import { UsageError } from '../exit.ts'
-import { readOrMakeKey } from '../keys.ts'
+import { installationSigner, readOrMakeKey } from '../keys.ts'
 import { readOperator } from '../read-operator.ts'
 import { sandboxUser } from '../sandbox-user.ts'
 
@@ -71,6 +71,7 @@ export type PortsOptions = {
 export function runPorts({ dataDir, ledger, owner }: RunPlace, options: PortsOptions): WorkerPorts {
   const { environment, model, logger, progress } = options
   registerSecret(model.apiKey)
+  const operator = readOperator(environment, dataDir)
   return {
     ledger,
     dataDir,
@@ -78,11 +79,11 @@ export function runPorts({ dataDir, ledger, owner }: RunPlace, options: PortsOpt
     github: null,
     model,
     settings: async () => readOperator(environment, dataDir),
-    user: sandboxUser(readOperator(environment, dataDir), 1 + (process.pid % runSlots)),
+    user: sandboxUser(operator, 1 + (process.pid % runSlots)),
     sessionPlace: 'here',
     crashpoint: environment.GROKBOT_CRASHPOINT ?? null,
     markerKey: readOrMakeKey(dataDir, 'marker.key'),
-    signer: null,
+    signer: installationSigner(dataDir, environment, operator),
     progress,
     now: Date.now,
     sleep: ms => sleep(ms),

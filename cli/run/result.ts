@@ -18,6 +18,8 @@ export type RunResult = {
   /** Absolute path of a `git diff --binary --full-index`; null when there is no change. */
   patch: string | null
   bundle: string | null
+  /** Whether the bundle carries this installation's signature. */
+  signed: boolean
   applied: boolean
   receipts: number
   usage: { turns: number; inputTokens: number; cachedTokens: number; outputTokens: number; costMicroUsd: number | null }
@@ -30,7 +32,12 @@ export type RunResult = {
   durationMs: number
 }
 
-export function resultOf(state: TaskState, taskId: string, out: OutFiles & { applied: boolean }, durationMs: number): RunResult {
+export function resultOf(
+  state: TaskState,
+  taskId: string,
+  out: OutFiles & { applied: boolean; signed: boolean },
+  durationMs: number,
+): RunResult {
   const { spent, session, workspace, change, verdict, accepted, outcome } = state
   const sandbox = workspace?.sandbox
   return {
@@ -39,6 +46,7 @@ export function resultOf(state: TaskState, taskId: string, out: OutFiles & { app
     summary: outcome?.summary || (session?.ended?.text ?? ''),
     patch: out.patch,
     bundle: out.bundle,
+    signed: out.signed,
     applied: out.applied,
     receipts: countReceipts(state),
     usage: {
@@ -92,10 +100,14 @@ export function countReceipts(state: TaskState): number {
   return receiptTypes.reduce((sum, type) => sum + counted[type], 0)
 }
 
-/** As the outcome says; a run that its limits stopped ends with 4 also when a part of a change was made. */
-export function exitCodeOfState(state: TaskState): number {
+/**
+ * As the outcome says; a run that its limits stopped ends with 4 also when a part of a change was made, and proof that
+ * nobody signed with 5.
+ */
+export function exitCodeOfState(state: TaskState, signed: boolean): number {
   const outcome = state.outcome?.outcome ?? 'errored'
   const ended = state.session?.ended?.reason
   const stoppedByLimit = ended === 'turns' || ended === 'tokens' || ended === 'cost' || ended === 'deadline'
-  return outcome === 'failed' && stoppedByLimit ? exitCodes.limit : exitCodeOf(outcome)
+  if (outcome === 'failed' && stoppedByLimit) return exitCodes.limit
+  return outcome === 'succeeded' && !signed ? exitCodes.lowerRung : exitCodeOf(outcome)
 }

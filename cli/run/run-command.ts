@@ -1,7 +1,7 @@
 import { ulid } from 'ulid'
 import { requestCancel } from '../../app/index.ts'
 import type { Environment } from '../../config-schema/index.ts'
-import { foldTask, type TaskState } from '../../domain/index.ts'
+import { findCommand, foldTask, type TaskState } from '../../domain/index.ts'
 import type { Claim } from '../../ledger/index.ts'
 import { createLogger, silentLogger } from '../../telemetry/index.ts'
 import { executeTask, type WorkerSettings, watchClaim } from '../../worker/index.ts'
@@ -14,7 +14,7 @@ import { listenForInterrupts, listenForKeys } from './interrupts.ts'
 import { readLocalRepository } from './local-repository.ts'
 import { openModel, type RunModel } from './model.ts'
 import { acceptAndClaim, claimAgain, openRunPlace, type RunPlace, runPorts } from './open-run.ts'
-import { decideRun, proposeRun, readCommand, readIssue } from './order.ts'
+import { decideRun, proposeRun, type RunOrder, readCommand, readIssue } from './order.ts'
 import { openRunOutput, type RunOutput } from './output.ts'
 
 /** `grokbot run`: the second half of the road for one task, on this machine, with its result as a patch. */
@@ -23,11 +23,12 @@ export async function runCommand(words: readonly string[], options: RunOptions, 
   checkTogether(words, options)
   const dataDir = makeDataFolder(dataFolderOf(environment, options.data))
   const settings = readOperator(environment, dataDir)
+  const asked = options.resume === undefined ? readAsked(words, options, settings) : null
   const model = await openModel(environment, options.modelScript)
   const place = openRunPlace(dataDir)
   try {
     const taskId = options.resume ?? `t_${ulid()}`
-    const begun = options.resume === undefined ? await begin(taskId, words, options, place, settings) : await goOn(taskId, place, settings)
+    const begun = asked ? await begin(taskId, asked, place, settings) : await goOn(taskId, place, settings)
     const before = foldTask(await place.ledger.readEvents(taskId))
     const output = openRunOutput(before, options, environment, { taskId, model: model.endpoint.model, startedAt, note: begun.note })
     const state = begun.claim === null ? before : await work(begun.claim, { place, model, output, environment })
@@ -50,23 +51,25 @@ function checkTogether(words: readonly string[], options: RunOptions): void {
 /** `claim` is null when the task is over already. */
 type Begun = { claim: Claim | null; note: string | null }
 
-async function begin(
-  taskId: string,
-  words: readonly string[],
-  options: RunOptions,
-  place: RunPlace,
-  settings: WorkerSettings,
-): Promise<Begun> {
+/** What a person wrote, read before anything is opened. */
+type Asked = Pick<RunOrder, 'command' | 'subject'> & Pick<RunOptions, 'repo' | 'base'>
+
+function readAsked(words: readonly string[], options: RunOptions, settings: WorkerSettings): Asked {
   const command = readCommand(words, settings)
   const subject = readIssue(options.issue)
-  if (command.text === '' && subject === null)
-    throw new UsageError('there is nothing to do', [
-      `say what: grokbot run "${settings.prefix} ${command.word} the failing test", or --issue FILE`,
-    ])
+  if (command.text === '' && subject === null) {
+    const hint = `say what: grokbot run "${settings.prefix} ${command.word} the failing test", or --issue FILE`
+    if (findCommand(command.word)?.road === 'fix') throw new UsageError('there is nothing to do', [hint])
+  }
+  return { command, subject, repo: options.repo, ...(options.base === undefined ? {} : { base: options.base }) }
+}
+
+async function begin(taskId: string, asked: Asked, place: RunPlace, settings: WorkerSettings): Promise<Begun> {
   const killSwitch = (await place.ledger.switch('runs'))?.value === 'pulled' ? 'pulled' : 'on'
-  const row = decideRun(command, settings.prefix, killSwitch)
-  const repository = await readLocalRepository(options.repo, options.base ?? null)
-  const claim = await acceptAndClaim(place, proposeRun({ command, row, subject, repository }, taskId, settings, Date.now()), settings)
+  const row = decideRun(asked.command, settings.prefix, killSwitch)
+  const repository = await readLocalRepository(asked.repo, asked.base ?? null)
+  const order = { command: asked.command, row, subject: asked.subject, repository }
+  const claim = await acceptAndClaim(place, proposeRun(order, taskId, settings, Date.now()), settings)
   const { uncommitted } = repository
   return { claim, note: uncommitted > 0 ? `${uncommitted} uncommitted ${uncommitted === 1 ? 'change is' : 'changes are'} not used` : null }
 }

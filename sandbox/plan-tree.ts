@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { engineLimits } from './limits.ts'
 import { boundSockets, type Mask, masksInside, pathBelow } from './masks.ts'
@@ -41,7 +41,7 @@ export function planTree(
     .find(fault => fault !== null)
   if (pointFault) return { kind: 'impossible', reason: pointFault }
 
-  const hidden = [...options.masked, ...boundSockets()]
+  const hidden = [...options.masked, ...boundSockets(), ...(wholeHost ? hostCredentials.filter(path => existsSync(path)) : [])]
   const steps: TreeStep[] = []
   const masks: Mask[] = []
   const fixed = fixedSteps(options, wholeHost)
@@ -82,6 +82,9 @@ function topLevel(name: string): TreeStep | null {
 
 /** Made anew inside, or never shown: real homes, the kernel's file systems, and everything that is kept for a boot only. */
 const hostEntriesLeftOut = new Set(['dev', 'home', 'proc', 'root', 'run', 'sys', 'tmp', 'workspace', 'lost+found'])
+
+/** Configuration of the machine that may hold tokens or keys: hidden even where the whole host is readable. */
+const hostCredentials = ['/etc/npmrc', '/etc/gitconfig', '/etc/netrc', '/etc/docker', '/etc/kubernetes', '/etc/ssh', '/etc/ssl/private']
 
 function hostBinds(profile: Profile): { steps: TreeStep[]; etc: { source: string; target: string }[] } {
   const steps = readdirSync('/').flatMap<TreeStep>(name => {

@@ -9,7 +9,8 @@ home=/grokbot/tree out=/grokbot/tree/out
 unset "${!GIT_@}"
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent
 export GIT_DIR=$home/gitdir GIT_WORK_TREE=/workspace GIT_INDEX_FILE=$out/index GIT_OBJECT_DIRECTORY=$out/objects
-export GIT_ALTERNATE_OBJECT_DIRECTORIES=/grokbot/objects:/grokbot/store-objects
+export GIT_ALTERNATE_OBJECT_DIRECTORIES=/grokbot/objects
+if [[ -d /grokbot/store-objects ]]; then GIT_ALTERNATE_OBJECT_DIRECTORIES+=:/grokbot/store-objects; fi
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 GIT_NO_REPLACE_OBJECTS=1 GIT_NO_LAZY_FETCH=1
 cd /workspace || exit 2
 umask 022
@@ -20,7 +21,7 @@ name_unreadable() {
   local path
   while IFS= read -r -d '' path; do
     [[ -L $path || -d $path || -r $path ]] || printf '%s\0' "$path"
-  done < <(cat "$out/changed" "$out/chosen" 2>/dev/null) >>"$out/unreadable"
+  done < <(cat "$out/changed" "$out/untracked" "$out/chosen") >>"$out/unreadable"
   [[ ! -s $out/unreadable ]]
 }
 
@@ -78,29 +79,54 @@ list_others() {
   done
 }
 
-: >"$out/removed" >"$out/changed" >"$out/untracked" >"$out/chosen" >"$out/unreadable" >"$out/errors"
+# Every new object with the path that leads to it, for pack-objects: it packs them against what the base has there.
+list_new_objects() {
+  local meta path file
+  local -A path_of=()
+  while IFS= read -r -d '' meta && IFS= read -r -d '' path; do
+    path_of[${meta:56:40}]=${path//$'\n'/ }
+  done < <(git diff-tree -r -z --raw --no-abbrev --no-renames "$base" "$tree")
+  printf -- '-%s\n' "$base"
+  for file in "$out"/objects/??/*; do
+    file=${file#"$out"/objects/}
+    file=${file/\//}
+    printf '%s %s\n' "$file" "${path_of[$file]-}"
+  done
+}
+
+write_pack() {
+  # A file above git's bigFileThreshold is written into a pack at once; then only a walk finds every object.
+  if compgen -G "$out/objects/pack/*.idx" >/dev/null; then
+    printf '%s\n^%s\n' "$tree" "$base" | git pack-objects --revs --thin --delta-base-offset --stdout -q
+  else
+    list_new_objects | git pack-objects --delta-base-offset --stdout -q
+  fi
+}
+
+: >"$out/removed" >"$out/changed" >"$out/untracked" >"$out/chosen" >"$out/unreadable" >"$out/errors" >"$out/errors-others"
 exec 5>"$out/gitlinks" 6>"$out/gitlinks-changed" 7>"$out/specials"
 
-git diff-files -z --raw --no-abbrev --ignore-submodules=dirty >"$out/raw" 2>>"$out/errors" || fail 'the tracked files could not be compared'
+# Both only read, and each takes a core for as long as the tree is large.
+git ls-files -z --others --exclude-standard >"$out/others" 2>"$out/errors-others" &
+others=$!
+git diff-files -z --raw --no-abbrev --ignore-submodules=dirty >"$out/raw" 2>"$out/errors" || fail 'the tracked files could not be compared'
 sort_tracked <"$out/raw" 3>"$out/removed" 4>"$out/changed"
+wait "$others" || fail 'the untracked files could not be listed'
+sort_untracked <"$out/others" 4>"$out/untracked"
+if [[ -s $out/errors || -s $out/errors-others ]]; then name_unreadable || fail 'a folder could not be read'; fi
+
 if [[ -s $out/removed ]]; then git update-index -z --force-remove --stdin <"$out/removed" || fail 'removed files could not be recorded'; fi
 if [[ -s $out/changed ]]; then git update-index -z --add --replace --stdin <"$out/changed" || fail 'changed files could not be recorded'; fi
-
-git ls-files -z --others --exclude-standard >"$out/others" 2>>"$out/errors" || fail 'the untracked files could not be listed'
-sort_untracked <"$out/others" 4>"$out/untracked"
-if [[ -s $out/errors ]]; then name_unreadable || fail 'a folder could not be read'; fi
-
 if [[ $kind == all ]]; then
-  cp "$out/untracked" "$out/chosen"
+  chosen=$out/untracked
 else
+  chosen=$out/chosen
   choose_listed >"$out/listed" || fail 'the listed files could not be found'
-  sort_untracked <"$out/listed" 4>"$out/chosen" 5>/dev/null
+  sort_untracked <"$out/listed" 4>"$chosen" 5>/dev/null
 fi
-if [[ -s $out/chosen ]]; then git update-index -z --add --replace --stdin <"$out/chosen" || fail 'new files could not be recorded'; fi
+if [[ -s $chosen ]]; then git update-index -z --add --replace --stdin <"$chosen" || fail 'new files could not be recorded'; fi
 
 tree=$(git write-tree) || fail 'the tree could not be written'
-if [[ $tree != "$base" ]]; then
-  printf '%s\n^%s\n' "$tree" "$base" | git pack-objects --revs --thin --delta-base-offset --stdout -q >"$out/pack" || fail 'the pack could not be written'
-fi
+if [[ $tree != "$base" ]]; then write_pack >"$out/pack" || fail 'the pack could not be written'; fi
 printf '%s\n' "$tree" >"$out/tree"
 printf '%s\n' "$tree"

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { SessionPorts, SessionStart } from '../../agent/index.ts'
+import type { NewEvent } from '../../domain/index.ts'
 import { type FakeModel, type ModelScript, type Simulator, startSimulator } from '../../simulator/index.ts'
 import { type FolderSandbox, openFolderSandbox } from './folder-sandbox.ts'
 import { type Ran, runIn } from './harness.ts'
@@ -23,42 +24,60 @@ type Phase = {
   script: ModelScript
   ports?: (sandbox: FolderSandbox) => Partial<SessionPorts>
   start?: Partial<SessionStart>
+  /** How many events of this type say that the phase has begun. */
+  begun: [type: NewEvent['type'], count: number]
   /** Statuses of the calls, and the last event before the end. */
   statuses: string[]
   last: string
 }
 
 const phases: { [title: string]: Phase } = {
-  'before the model answers': { script: [{ text: 'x', fault: { kind: 'stall' } }], statuses: [], last: 'model.failed' },
+  'before the model answers': {
+    begun: ['model.requested', 1],
+    script: [{ text: 'x', fault: { kind: 'stall' } }],
+    statuses: [],
+    last: 'model.failed',
+  },
   'in the middle of an answer': {
+    begun: ['model.requested', 1],
     script: [{ text: 'x'.repeat(500), fault: { kind: 'stall', afterChunks: 5 } }],
     statuses: [],
     last: 'model.failed',
   },
   'while it waits for the next try': {
+    begun: ['model.requested', 1],
     script: [{ fault: { kind: 'status', status: 503, times: 99 } }],
     start: { tuning: { backoffBaseMs: 30_000 } },
     statuses: [],
     last: 'model.failed',
   },
-  'while a command runs': { script: [{ toolCalls: [command('sleep 60')] }], statuses: ['cancelled'], last: 'tool.settled' },
+  'while a command runs': {
+    begun: ['tool.started', 1],
+    script: [{ toolCalls: [command('sleep 60')] }],
+    statuses: ['cancelled'],
+    last: 'tool.settled',
+  },
   'while several commands run': {
+    begun: ['tool.started', 2],
     script: [{ toolCalls: [command('sleep 60'), command('sleep 61')] }],
     statuses: ['cancelled', 'cancelled'],
     last: 'tool.settled',
   },
   'while a call waits for a command before it': {
+    begun: ['tool.started', 2],
     script: [{ toolCalls: [command('sleep 60'), { name: 'write', arguments: { file_path: 'late.txt', content: 'x' } }] }],
     statuses: ['cancelled', 'cancelled'],
     last: 'tool.settled',
   },
   'while a tool does not come back at all': {
+    begun: ['tool.started', 1],
     script: [{ toolCalls: [command('true')] }],
     ports: sandbox => ({ sandbox: { ...sandbox, run: () => never } }),
     statuses: ['cancelled'],
     last: 'tool.settled',
   },
   'while a hook does not come back': {
+    begun: ['model.answered', 1],
     script: [{ toolCalls: [command('true')] }],
     ports: () => ({ hooks: [{ id: 'h', run: () => never }] }),
     start: { tuning: { hookMs: 60_000 } },
@@ -66,12 +85,14 @@ const phases: { [title: string]: Phase } = {
     last: 'tool.settled',
   },
   'while the kill switch does not answer': {
+    begun: ['session.started', 1],
     script: [{ toolCalls: [command('true')] }],
     ports: () => ({ killSwitch: () => never }),
     statuses: [],
     last: 'session.started',
   },
   'while a tree is made, before the next command': {
+    begun: ['model.answered', 2],
     script: [{ toolCalls: [command('true')] }, { toolCalls: [command('true')] }],
     ports: () => ({ snapshot: () => never }),
     statuses: ['ok', 'cancelled'],
@@ -79,31 +100,40 @@ const phases: { [title: string]: Phase } = {
   },
 }
 
-async function stopped(
+async function run(
   phase: Phase,
-  stop: (ports: Partial<SessionPorts>) => { ports: Partial<SessionPorts>; at: () => number },
+  more: Partial<SessionPorts>,
   start: Partial<SessionStart> = {},
-): Promise<Ran & { ms: number; sandbox: FolderSandbox }> {
+  events: NewEvent[] = [],
+): Promise<Ran & { sandbox: FolderSandbox }> {
   const sandbox = await openFolderSandbox()
   onTestFinished(() => sandbox.remove())
   model.script(phase.script)
-  const { ports, at } = stop(phase.ports?.(sandbox) ?? {})
-  const ran = await runIn({ sandbox, model, ports, start: { ...phase.start, ...start } })
-  return { ...ran, sandbox, ms: performance.now() - at() }
+  const ran = await runIn({ sandbox, model, events, ports: { ...phase.ports?.(sandbox), ...more }, start: { ...phase.start, ...start } })
+  return { ...ran, sandbox }
+}
+
+/** Aborts a moment after the phase has begun, and says when that was. */
+function cancelWhen([type, count]: Phase['begun'], events: readonly NewEvent[]): { signal: AbortSignal; at: () => number } {
+  const cancel = new AbortController()
+  let at = 0
+  const timer = setInterval(() => {
+    if (events.filter(event => event.type === type).length < count) return
+    clearInterval(timer)
+    setTimeout(() => {
+      at = performance.now()
+      cancel.abort('asked by mona')
+    }, 150)
+  }, 10)
+  return { signal: cancel.signal, at: () => at }
 }
 
 describe('a cancel', () => {
   it.each(Object.entries(phases))('%s: ends in two seconds, with every call answered and the end recorded', async (_title, phase) => {
-    const cancel = new AbortController()
-    const ran = await stopped(phase, ports => {
-      let at = 0
-      setTimeout(() => {
-        at = performance.now()
-        cancel.abort('asked by mona')
-      }, 400)
-      return { ports: { ...ports, cancel: cancel.signal }, at: () => at }
-    })
-    expect(ran.ms).toBeLessThan(2_000)
+    const events: NewEvent[] = []
+    const cancel = cancelWhen(phase.begun, events)
+    const ran = await run(phase, { cancel: cancel.signal }, {}, events)
+    expect(performance.now() - cancel.at()).toBeLessThan(2_000)
     expect(ran.result).toMatchObject({ kind: 'ended', reason: 'cancelled' })
     const types = ran.events.map(event => event.type).filter(type => type !== 'snapshot.taken')
     expect(types.slice(-2)).toEqual([phase.last, 'session.ended'])
@@ -125,8 +155,8 @@ describe('a cancel', () => {
 describe('the deadline', () => {
   it.each(Object.entries(phases))('%s: ends the session the same way, as deadline', async (_title, phase) => {
     const endsAt = Date.now() + 500
-    const ran = await stopped(phase, ports => ({ ports, at: () => performance.now() - (Date.now() - endsAt) }), { deadlineAt: endsAt })
-    expect(ran.ms).toBeLessThan(2_000)
+    const ran = await run(phase, {}, { deadlineAt: endsAt })
+    expect(Date.now() - endsAt).toBeLessThan(2_000)
     expect(ran.result).toMatchObject({ kind: 'ended', reason: 'deadline' })
   })
 

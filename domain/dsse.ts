@@ -27,11 +27,12 @@ export function sealEnvelope(payloadType: string, body: Uint8Array, keyId: strin
 /** A public key as it is published and embedded: its id is the SHA-256 of its DER form (SPKI). */
 export type PublicKey = { keyId: string; spki: Buffer; key: KeyObject }
 
-/** Null: the text or the bytes are no Ed25519 public key. */
+/** Null: the text (PEM) or the bytes (exactly its DER form) are no Ed25519 public key. */
 export function readPublicKey(from: string | Uint8Array): PublicKey | null {
   try {
-    const key = typeof from === 'string' ? createPublicKey(from) : createPublicKey({ key: Buffer.from(from), format: 'der', type: 'spki' })
-    return key.asymmetricKeyType === 'ed25519' ? publicKeyOf(key) : null
+    const read = publicKeyOf(createPublicKey(typeof from === 'string' ? from : { key: Buffer.from(from), format: 'der', type: 'spki' }))
+    const exact = typeof from === 'string' || read.spki.equals(from)
+    return exact && read.key.asymmetricKeyType === 'ed25519' ? read : null
   } catch {
     // OpenSSL's reasons differ by version; all of them mean that this is not a key we can use.
     return null

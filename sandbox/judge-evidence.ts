@@ -21,7 +21,10 @@ export type Capability = (typeof capabilities)[number]
 
 export type Expected = { steps: readonly TreeStep[]; net: 'private' | 'host'; user: SandboxUser; limits: SandboxLimits; profile: string }
 
-export function judgeEvidence(evidence: Evidence, holder: Holder, expected: Expected): SandboxReport {
+/** `lacking`: what was asked for and is not there; a policy of `required` refuses to run then. */
+export type Judgement = { report: SandboxReport; lacking: readonly Capability[] }
+
+export function judgeEvidence(evidence: Evidence, holder: Holder, expected: Expected): Judgement {
   const proven: Record<Capability, boolean> = {
     fsWrite: writesWhereAllowed(evidence, expected.steps),
     fsReadDeny: masksLie(evidence, expected.steps),
@@ -38,14 +41,17 @@ export function judgeEvidence(evidence: Evidence, holder: Holder, expected: Expe
     seccomp: evidence.seccompFiltered,
     limits: limitsHold(evidence, expected.limits),
   }
-  const missing = capabilities.filter(name => !proven[name])
-  return {
+  const lacking = capabilities.filter(name => !proven[name])
+  // Asked for by the operator, so it is no reason to refuse; but a sandbox on the host's network is not a whole one.
+  const open = expected.net === 'host' ? ['netRestrict: host network'] : []
+  const report: SandboxReport = {
     engine: 'bwrap',
-    state: missing.length === 0 ? 'enforced' : 'partial',
+    state: lacking.length + open.length === 0 ? 'enforced' : 'partial',
     profile: expected.profile,
     // The sum over all processes is watched from outside, not bounded by the kernel: said always, held against nobody.
-    missing: [...missing, 'memoryTotal: per-process'],
+    missing: [...lacking, ...open, 'memoryTotal: per-process'],
   }
+  return { report, lacking }
 }
 
 function differs(evidence: Evidence, name: NamespaceName): boolean {

@@ -83,13 +83,13 @@ async function parkAndJudge(context: ParkContext, expected: Expected, policy: Sa
   if (!context.holder.alive()) return { kind: 'unavailable', reason: "the session's holder has ended; open a new sandbox", missing: [] }
   const parked = await parkSandbox(context)
   if (parked.kind === 'failed') return { kind: 'unavailable', reason: explainFailure(parked), missing: [] }
-  const report = judgeEvidence(parked.sandbox.evidence, context.holder, expected)
-  if (report.state === 'enforced' || policy === 'prefer') return { kind: 'parked', sandbox: parked.sandbox, report }
+  const { report, lacking } = judgeEvidence(parked.sandbox.evidence, context.holder, expected)
+  if (lacking.length === 0 || policy === 'prefer') return { kind: 'parked', sandbox: parked.sandbox, report }
   await parked.sandbox.discard()
   return {
     kind: 'unavailable',
-    reason: `the sandbox lacks ${report.missing.join(', ')}, which the policy requires`,
-    missing: report.missing,
+    reason: `the sandbox lacks ${lacking.join(', ')}, which the policy requires`,
+    missing: lacking,
   }
 }
 

@@ -13,7 +13,11 @@ export type IntakePorts = FactsPorts & {
   settings(): Promise<TaskSettings & { commandsPerCommentMax: number; commandTextBytesMax: number }>
   newTaskId(): string
   now(): number
+  /** Told of what became of each delivery, for a front that shows it. */
+  settled?(deliveryId: string, settled: SettledDelivery): void
 }
+
+export type SettledDelivery = { kind: 'taken'; taken: readonly Taken[] } | { kind: 'ignored'; reason: string }
 
 export type Taken = { taskId: string; acceptance: Decided['acceptance']; known: boolean }
 
@@ -45,6 +49,7 @@ export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Prom
     'settled',
     taken.map(({ taskId, acceptance }) => `${acceptance.kind} ${taskId}`).join(', '),
   )
+  ports.settled?.(delivery.id, { kind: 'taken', taken })
   return taken
 }
 
@@ -87,7 +92,8 @@ export async function requestCancel(ledger: Ledger, taskId: string, by: string, 
   throw new Error(`cancel of ${taskId} lost ${cancelTriesMax} races in a row`)
 }
 
-async function ignore(delivery: Delivery, reason: string, { ledger }: IntakePorts): Promise<Taken[]> {
+async function ignore(delivery: Delivery, reason: string, { ledger, settled }: IntakePorts): Promise<Taken[]> {
   await ledger.settleDelivery(delivery.id, 'ignored', reason)
+  settled?.(delivery.id, { kind: 'ignored', reason })
   return []
 }

@@ -13,6 +13,7 @@ async function main(): Promise<void> {
   watchStreams()
   const environment = readEnvironment()
   const debug = environment.kind === 'read' && environment.values.LOG_LEVEL === 'debug'
+  muteWarnings(debug)
   // Node would print what was thrown as it is, and it may hold foreign text.
   process.on('uncaughtException', error => process.exit(sayError(error, debug)))
   try {
@@ -44,6 +45,11 @@ async function programOf(environment: Environment, called: string | undefined): 
 
 function version(): string {
   return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version
+}
+
+/** Node prints warnings of packages as they are; they are for those who look for faults. */
+function muteWarnings(debug: boolean): void {
+  if (!debug) process.removeAllListeners('warning')
 }
 
 /** A reader that goes away (`| head`) is no fault of ours: the work goes on and its words are dropped. */

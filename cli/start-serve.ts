@@ -4,7 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ulid } from 'ulid'
-import { createReceiver, startIntakeLoop } from '../app/index.ts'
+import { createReceiver, type SettledDelivery, startIntakeLoop } from '../app/index.ts'
 import type { Environment, ModelEndpoint } from '../config-schema/index.ts'
 import { createGitHubApp, type GitHubApp } from '../github/index.ts'
 import { holdOwnerLock, type Ledger, openSqliteLedger } from '../ledger/index.ts'
@@ -26,6 +26,8 @@ export type ServeOptions = {
   environment: Environment
   logger: Logger
   progress(taskId: string, update: TaskProgress): void
+  /** Told of what became of each delivery. */
+  settled?(deliveryId: string, settled: SettledDelivery): void
 }
 
 export type Serving = { url: string; close(): Promise<void> }
@@ -90,6 +92,7 @@ function openIntake(options: ServeOptions, { ledger, queue, github, markerKey }:
       allowedBots: [],
       readSwitch: async () => ((await ledger.switch('runs'))?.value === 'pulled' ? 'pulled' : 'on'),
       newTaskId: () => `t_${ulid()}`,
+      ...(options.settled ? { settled: options.settled } : {}),
       settings: async () => {
         const { limits, prefix } = settings()
         const { taskWallMs: wallMs, commandsPerCommentMax, commandTextBytesMax } = limits

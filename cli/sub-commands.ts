@@ -18,4 +18,9 @@ export const subCommands: readonly { name: string; description: string; load(): 
   { name: 'stop', description: 'end a task and keep its work so far', load: () => import('./stop.ts') },
   { name: 'switch', description: 'the kill switch: pull it, clear it, or say how it stands', load: () => import('./switch.ts') },
   { name: 'data', description: 'erase or export what is kept of a task', load: () => import('./data.ts') },
+  {
+    name: 'simulate',
+    description: 'play one recorded webhook against a fake GitHub and show every effect',
+    load: () => import('./simulate.ts'),
+  },
 ]

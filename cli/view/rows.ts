@@ -12,7 +12,9 @@ export type Detail = 0 | 1 | 2
 export function rowOf(update: TaskProgress): Row | null {
   switch (update.kind) {
     case 'step':
-      return shownSteps.has(update.step) ? { verb: update.step, label: escapeText(update.detail), detail: '', durationMs: null } : null
+      return stepNames[update.step]
+        ? { verb: stepNames[update.step] ?? '', label: escapeText(update.detail), detail: '', durationMs: null }
+        : null
     case 'opened':
       return null
     case 'check':
@@ -27,7 +29,8 @@ export function rowOf(update: TaskProgress): Row | null {
 /** The row of something that has begun and is not over; null when nothing has. */
 export function begunRow(update: TaskProgress): Row | null {
   if (update.kind === 'check') return update.state === 'running' ? { ...checkRow(update), durationMs: null } : null
-  if (update.kind === 'step') return { verb: update.step, label: escapeText(update.detail), detail: '', durationMs: null }
+  if (update.kind === 'step')
+    return { verb: stepNames[update.step] ?? update.step, label: escapeText(update.detail), detail: '', durationMs: null }
   if (update.kind !== 'session') return null
   const { update: inner } = update
   if (inner.kind === 'tool-started') return { verb: inner.verb, label: escapeText(inner.label), detail: 'running', durationMs: null }
@@ -35,7 +38,8 @@ export function begunRow(update: TaskProgress): Row | null {
   return null
 }
 
-const shownSteps = new Set(['mirror', 'workspace', 'setup', 'checks', 'delivery'])
+/** Steps that have a line of their own; the others are told by what happens in them. */
+const stepNames: Readonly<Record<string, string>> = { mirror: 'fetch', workspace: 'open', setup: 'setup', delivery: 'deliver' }
 const cellNames: Readonly<Record<string, string>> = {
   baseCodeBaseTests: 'base',
   newCodeNewTests: 'change',

@@ -11,10 +11,13 @@ export function atLeast(role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed)
 }
 
-/** Everybody reads a public repository; a private one only those that were given a role. */
+/**
+ * Everybody reads a public repository; a private one only those that were given a role. An owner is its admin, unless a
+ * role was set for them all the same: a recorded webhook is also played as if its author were somebody else.
+ */
 export function roleOf(repository: Repository, account: Account): Role {
-  if (account.id === repository.owner.id) return 'admin'
   const given = repository.roles.get(account.login.toLowerCase())?.role
+  if (account.id === repository.owner.id) return given ?? 'admin'
   const anybody: Role = repository.private || account.type === 'Bot' ? 'none' : 'read'
   return given && atLeast(given, anybody) ? given : anybody
 }

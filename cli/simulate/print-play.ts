@@ -1,0 +1,32 @@
+import { escapeShort, escapeText, toSafeJson } from '../escape.ts'
+import { exitCodeOf, exitCodes } from '../exit.ts'
+import type { Play, PlayedEffect } from './play-delivery.ts'
+
+export function printPlay(play: Play, json: boolean): void {
+  process.stdout.write(json ? `${toSafeJson(play)}\n` : `${renderPlay(play)}\n`)
+}
+
+export function exitCodeOfPlay({ acceptance, outcome }: Play): number {
+  if (acceptance.kind === 'ignored') return exitCodes.done
+  if (acceptance.kind === 'refused') return exitCodes.refused
+  return outcome === null ? exitCodes.failed : exitCodeOf(outcome)
+}
+
+function renderPlay({ acceptance, effects, outcome, reason, taskId, more }: Play): string {
+  const { kind, command } = acceptance
+  const why = acceptance.words ?? acceptance.reason
+  return [
+    `${kind}${command ? ` ${escapeText(command.verb)}` : ''}${why ? `: ${escapeShort(why, 300)}` : ''}`,
+    ...effects.map(effect => `effect   ${effectText(effect)}`),
+    ...(outcome ? [`outcome  ${outcome}${reason ? `: ${escapeShort(reason, 300)}` : ''}`] : []),
+    ...(taskId ? [`task     ${escapeText(taskId)}`] : []),
+    ...more.map(
+      each => `and      ${each.acceptance.kind} ${escapeText(each.acceptance.command?.verb ?? '')}: ${each.outcome ?? 'no outcome'}`,
+    ),
+  ].join('\n')
+}
+
+function effectText({ kind, state, reason, remote }: PlayedEffect): string {
+  const where = typeof remote?.url === 'string' ? `  ${escapeText(remote.url)}` : ''
+  return `${kind.padEnd(13)} ${state}${reason ? `: ${escapeShort(reason, 200)}` : ''}${where}`
+}

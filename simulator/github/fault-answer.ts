@@ -120,7 +120,7 @@ const reasonPhrases: Record<number, string> = {
   504: 'Gateway Time-out',
 }
 
-export function htmlPage(status: number): Answer {
+function htmlPage(status: number): Answer {
   const title = `${status} ${reasonPhrases[status] ?? 'Error'}`
   const text = `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`
   return { status, text, headers: { 'content-type': 'text/html' } }

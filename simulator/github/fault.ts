@@ -22,10 +22,10 @@ export type Fault =
   /** For pushes: git talks, the server declines the update with one of its known texts. */
   | { kind: 'decline'; reason: DeclineReason; message?: string }
 
-export type DeclineReason = 'protected' | 'workflows' | 'rules' | 'secret' | 'large-file' | 'other'
+type DeclineReason = 'protected' | 'workflows' | 'rules' | 'secret' | 'large-file' | 'other'
 
 /** Which requests a fault meets: all parts that are given must fit. */
-export type FaultMatch = {
+type FaultMatch = {
   /** A row such as `POST /repos/{owner}/{repo}/pulls`, or `git push`, `git fetch`. */
   route?: string
   method?: string

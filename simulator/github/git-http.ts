@@ -16,7 +16,7 @@ import { syncPulls } from './sync-pulls.ts'
 /** Largest answer to a push, in bytes: only reports and hook texts. */
 const pushAnswerBytesMax = 4 * 1024 * 1024
 
-export type GitKind = 'fetch' | 'fetch refs' | 'push' | 'push refs'
+type GitKind = 'fetch' | 'fetch refs' | 'push' | 'push refs'
 export type GitRequest = { kind: GitKind; owner: string; name: string; service: string; query: string }
 type Accepted = GitRequest & { credential: Credential; fault: Fault | null; record: RequestRecord }
 

@@ -21,7 +21,7 @@ export type Context = {
   /** One write at a time, so that "does it exist already" and "make it" are one step. */
   exclusive: Exclusive
 }
-export type Exclusive = <T>(work: () => Promise<T>) => Promise<T>
+type Exclusive = <T>(work: () => Promise<T>) => Promise<T>
 
 /** One HTTP server for the API and for git, on a port of 127.0.0.1. */
 export async function startServer(state: GitHubState, routes: readonly Route[], port: number): Promise<ApiServer> {

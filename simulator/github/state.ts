@@ -160,7 +160,7 @@ export const reactionContents = ['+1', '-1', 'laugh', 'confused', 'heart', 'hoor
 export type ReactionContent = (typeof reactionContents)[number]
 export type Reaction = { id: number; content: ReactionContent; actor: Account; createdAt: number }
 
-export type Annotation = {
+type Annotation = {
   path: string
   start_line: number
   end_line: number

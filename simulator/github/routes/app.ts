@@ -1,3 +1,4 @@
+import type { components } from '@octokit/openapi-types'
 import { z } from 'zod'
 import { created, invalid, noContent, notFound, ok, refused } from '../answer.ts'
 import { mintToken } from '../credential.ts'
@@ -138,13 +139,14 @@ function mint(call: Pick<Call<'{installation_id}'>, 'links' | 'state' | 'params'
   // Reading metadata can not be taken from a token.
   const permissions: Permissions = asked ? { metadata: 'read', ...asked } : { ...installation.permissions }
   const { value, expiresAt } = mintToken(state, installation, permissions, chosen ? new Set(chosen.map(each => each.id)) : null)
-  return created({
+  const answer = {
     token: value,
     expires_at: time(expiresAt),
     permissions,
     repository_selection: chosen || installation.selection ? 'selected' : 'all',
     ...(chosen ? { repositories: chosen.map(each => renderRepository(call.links, each)) } : {}),
-  })
+  } satisfies components['schemas']['installation-token']
+  return created(answer)
 }
 
 function chooseRepositories(state: GitHubState, installation: Installation, body: TokenBody): Repository[] | null | 'unknown' {

@@ -41,7 +41,13 @@ const fields = {
     .max(3)
     .optional(),
 }
-const Creation = z.strictObject({ name: z.string().min(1), head_sha: z.string(), ...fields })
+const Creation = z.strictObject({
+  name: z.string().min(1),
+  head_sha: z.string(),
+  ...fields,
+  // Only here is the title a must.
+  output: fields.output.unwrap().extend({ title: z.string() }).optional(),
+})
 const Change = z.strictObject({ name: z.string().min(1).optional(), ...fields })
 type Change = z.infer<typeof Change>
 
@@ -153,7 +159,7 @@ function applyChange(state: GitHubState, run: CheckRun, body: Change): void {
   if (body.actions !== undefined) run.actions = body.actions
 }
 
-export function renderCheckRun(state: GitHubState, links: Links, repository: Repository, run: CheckRun) {
+function renderCheckRun(state: GitHubState, links: Links, repository: Repository, run: CheckRun) {
   const api = `${repositoryApi(links, repository)}/check-runs/${run.id}`
   const web = `${repositoryWeb(links, repository)}/runs/${run.id}`
   return {

@@ -1,3 +1,4 @@
+import type { components } from '@octokit/openapi-types'
 import { type Answer, notFound, ok } from '../answer.ts'
 import { deliver } from '../deliver.ts'
 import { route } from '../route.ts'
@@ -72,5 +73,5 @@ function renderItem(delivery: Delivery) {
     installation_id: delivery.installationId,
     repository_id: delivery.repositoryId,
     throttled_at: null,
-  }
+  } satisfies components['schemas']['hook-delivery-item']
 }

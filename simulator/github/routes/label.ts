@@ -120,7 +120,7 @@ function setLabels({ state, repository, issue }: IssueCall, wanted: string[]): v
   issue.updatedAt = state.now()
 }
 
-export function addLabel(
+function addLabel(
   state: GitHubState,
   repository: Repository,
   given: { name: string; color?: string | undefined; description?: string | undefined },

@@ -1,7 +1,9 @@
+import type { components } from '@octokit/openapi-types'
 import { z } from 'zod'
 import { type Answer, created, invalid, noContent, notFound, ok, refused } from '../answer.ts'
 import { type Links, nodeId, repositoryApi } from '../links.ts'
 import { paginate } from '../paginate.ts'
+import { renderCommit } from '../render/commit.ts'
 import { git, listRefs, type Ref, readRef, runGit } from '../repository-git.ts'
 import { type Call, route } from '../route.ts'
 import type { Repository } from '../state.ts'
@@ -95,13 +97,27 @@ export const refRoutes = [
   }),
   route({
     method: 'GET',
+    path: '/repos/{owner}/{repo}/branches/{branch+}/protection',
+    permission: { anyOf: [['administration', 'read']] },
+    apply: call => {
+      const rule = call.repository.protections.get(call.params.branch)
+      if (!rule) return refused(404, 'Branch not protected')
+      const reviews = rule.requirePullRequest
+        ? { required_pull_request_reviews: { require_code_owner_reviews: false, dismiss_stale_reviews: false } }
+        : {}
+      return ok({ allow_force_pushes: { enabled: rule.allowForcePushes }, ...reviews })
+    },
+  }),
+  route({
+    method: 'GET',
     path: '/repos/{owner}/{repo}/branches/{branch+}',
     permission: contents('read'),
     apply: async call => {
-      if (call.params.branch.endsWith('/protection')) return branchProtection(call)
       const name = `refs/heads/${call.params.branch}`
       const tip = await readRef(call.repository.folder, name)
-      return tip ? ok(renderShortBranch(call, { ref: name, sha: tip, type: 'commit' })) : refused(404, 'Branch not found')
+      if (!tip) return refused(404, 'Branch not found')
+      const branch = { ...renderShortBranch(call, { ref: name, sha: tip, type: 'commit' }), commit: await renderCommit(call, tip) }
+      return ok(branch satisfies components['schemas']['branch-with-protection'])
     },
   }),
 ]
@@ -127,7 +143,7 @@ function renderRef(links: Links, repository: Repository, { ref, sha, type }: Ref
     node_id: nodeId('REF', repository.id),
     url: `${api}/git/${ref}`,
     object: { sha, type, url: `${api}/git/${type}s/${sha}` },
-  }
+  } satisfies components['schemas']['git-ref']
 }
 
 function renderShortBranch(call: RepoCall, { ref, sha }: Ref) {
@@ -151,17 +167,5 @@ function renderShortBranch(call: RepoCall, { ref, sha }: Ref) {
       self: `${api}/branches/${name}`,
       html: `${call.links.web}/${call.repository.owner.login}/${call.repository.name}/tree/${name}`,
     },
-  }
-}
-
-function branchProtection(call: Call<'{repo}{branch+}'>): Answer {
-  const { token } = call
-  const admin = token?.kind === 'installation' ? token.permissions.administration !== undefined : false
-  if (!admin) return refused(403, 'Resource not accessible by integration')
-  const rule = call.repository.protections.get(call.params.branch.replace(/\/protection$/, ''))
-  if (!rule) return refused(404, 'Branch not protected')
-  return ok({
-    allow_force_pushes: { enabled: rule.allowForcePushes },
-    ...(rule.requirePullRequest ? { required_pull_request_reviews: {} } : {}),
-  })
+  } satisfies components['schemas']['short-branch'] & Record<'_links', object>
 }

@@ -53,8 +53,11 @@ export type SandboxOptions = {
   network: Network
   /** True: everything of the host that the user may read is visible read-only, masks apart. Operator only; default false. */
   readHost?: boolean
-  /** Private addresses the proxy may dial all the same, by the allowed name and port. Operator only; default none. */
-  privateEgress?: readonly { host: string; port: number }[]
+  /**
+   * Endpoints the proxy may dial although their address is private; `address` fixes what the name means. They must be on the
+   * allow-list too. Operator only; default none.
+   */
+  privateEgress?: readonly { host: string; port: number; address?: string }[]
   limits: SandboxLimits
   /** Host paths that stay invisible whatever the profile: data folder, key files, real homes, runner folders. */
   masked: readonly string[]

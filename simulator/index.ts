@@ -1,7 +1,7 @@
 export type { FakeGitHub } from './github/fake-github.ts'
 export type { Fault } from './github/fault.ts'
 export type { Permissions, RequestRecord } from './github/state.ts'
-export { type PayloadWorld, type PayloadWorldOptions, worldFromPayload } from './github/world-from-payload.ts'
+export { worldFromPayload } from './github/world-from-payload.ts'
 export type { ModelRequest } from './model/answer-request.ts'
 export type { ChatRequest } from './model/check-request.ts'
 export type { TurnFunction } from './model/conversation.ts'

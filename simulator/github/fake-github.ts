@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Adopted, adoptPayload } from './adopt-payload.ts'
 import { type DeliveryWish, deliver } from './deliver.ts'
 import type { FaultHandle, FaultRule } from './fault.ts'
 import { createPayloads, type Payloads } from './payload.ts'
@@ -9,7 +8,7 @@ import { writeHooks } from './push-rules.ts'
 import { listRefs } from './repository-git.ts'
 import { routes } from './routes/index.ts'
 import { startServer } from './server.ts'
-import { type Delivery, type GitHubState, type Permissions, type RequestRecord, type Role, requireRepository } from './state.ts'
+import { type Delivery, type GitHubState, type Permissions, type RequestRecord, requireRepository } from './state.ts'
 import { createWebhook } from './webhook.ts'
 import { addAccount, createWorld, type World } from './world.ts'
 
@@ -37,8 +36,6 @@ export type FakeGitHub = World & {
   /** Refs are not in `state`: they are what the bare repository says now. */
   refs(repo: string): Promise<Record<string, string>>
   payload: Payloads
-  /** Takes over what a recorded webhook speaks of, so that it can be delivered and worked on. */
-  adopt(payload: unknown, options?: { from?: string; permission?: Role }): Promise<Adopted>
   deliver(wish: DeliveryWish): Promise<Delivery>
   /** From now on each change is sent there by itself, also those the App makes; null stops it. */
   setWebhook(url: string | null): void
@@ -85,7 +82,6 @@ export async function startFakeGitHub(folder: string, options: GitHubOptions = {
     refs: async repo =>
       Object.fromEntries((await listRefs(requireRepository(state, repo).folder, 'refs/')).map(each => [each.ref, each.sha])),
     payload,
-    adopt: (body, options = {}) => adoptPayload(state, folder, body, options),
     setWebhook: webhook.set,
     webhooksSettled: webhook.settled,
     deliver: wish => deliver(state, wish),

@@ -210,7 +210,7 @@ export function addAccount(state: GitHubState, given: { login: string; type?: Ac
   return account
 }
 
-export async function addRepository(state: GitHubState, folder: string, given: NewRepository): Promise<Repository> {
+async function addRepository(state: GitHubState, folder: string, given: NewRepository): Promise<Repository> {
   const name = `${given.owner}/${given.name}`
   if (findRepository(state, name)) throw new Error(`${name} is there already`)
   const owner = addAccount(state, { login: given.owner, type: given.ownerType ?? 'User' })

@@ -1,3 +1,13 @@
+export {
+  type ConfigSource,
+  describeProblems,
+  type EffectiveConfig,
+  effectiveConfig,
+  limitValues,
+  type ProfileName,
+  type RepositoryRead,
+  type Setting,
+} from './effective-config.ts'
 export { dataFolder, type Environment, type ModelEndpoint, modelEndpoint, readEnvironment } from './environment.ts'
 export { defaultLimits, type LimitName, type LimitValues, limitTable } from './limits.ts'
 export { OperatorConfig } from './operator-config.ts'

@@ -28,8 +28,8 @@ function writtenPaths(task: Task): string[] {
 
 async function makeChangeTree(base: Base, place: TreePlace, written: readonly string[]): Promise<AdoptedTree> {
   const first = await makeTree(place, { kind: 'change', include: written })
-  if (first.kind === 'refused' || !base.config.include) return first
-  const isIncluded = picomatch([...base.config.include], { dot: true })
+  if (first.kind === 'refused' || base.config.include.value.length === 0) return first
+  const isIncluded = picomatch([...base.config.include.value], { dot: true })
   const included = first.untracked.filter(file => isIncluded(file))
   return included.length === 0 ? first : await makeTree(place, { kind: 'change', include: [...written, ...included] })
 }
@@ -46,7 +46,7 @@ async function describeChange(
 ): Promise<Change> {
   const { store } = base
   const all = (await diffTrees(store, workspace.baseTree, adopted.tree)).files
-  const refused = findProtected(all, { extra: base.config.protected ?? [] })
+  const refused = findProtected(all, { extra: base.config.protected.value })
   const back = refused.flatMap(({ path, from }) => (from ? [path, from] : [path]))
   const tree = await mixTrees(store, { into: adopted.tree, from: workspace.baseTree, paths: back })
   const files = back.length === 0 ? all : (await diffTrees(store, workspace.baseTree, tree)).files

@@ -18,7 +18,8 @@ function judge(state: TaskState, base: Base, change: Change): Verdict {
   const changedTests = change.files.filter(file => file.notes.includes('test file')).length
   const facts = { changedTests, setupFailed: (state.setup?.exitCode ?? 0) !== 0, tainted: state.taint.length > 0 }
   const judged = judgeEvidence(evidenceOf(state, base.checks.commands), facts)
-  const reasons = base.configProblem ? [`the repository's config is broken: ${base.configProblem}`, ...judged.reasons] : judged.reasons
+  const { problem } = base.config
+  const reasons = problem ? [`the repository's config is broken: ${problem}`, ...judged.reasons] : judged.reasons
   return { verdict: reasons.length === 0 ? 'proven' : 'unproven', reasons }
 }
 

@@ -32,7 +32,7 @@ export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPla
   }
   const { baseSha, baseTree, files } = workspace
   if (!task.log.state().workspace) {
-    const report = await probeSandbox(sandbox, workspace, task)
+    const report = await probeSandbox(sandbox, workspace, task, base)
     await task.log.record({
       type: 'workspace.opened',
       commandId: `${task.id}:workspace`,

@@ -35,7 +35,6 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
     log,
     ports,
     settings: await ports.settings(),
-    limits: accepted.limits,
     runDir,
     taskDir,
     stop: AbortSignal.any([cancel, deadlineSignal(accepted.deadlineAt - ports.now())]),

@@ -1,5 +1,13 @@
-import { parseConfig, RepositoryConfig } from '../config-schema/index.ts'
-import { detectCommands } from '../domain/index.ts'
+import {
+  describeProblems,
+  type EffectiveConfig,
+  effectiveConfig,
+  type ProfileName,
+  parseConfig,
+  RepositoryConfig,
+  type RepositoryRead,
+} from '../config-schema/index.ts'
+import { detectCommands, type Limits } from '../domain/index.ts'
 import { fetchMirror, hasCommit, listTreeAt, type Mirror, openMirror, openStore, readFileAt } from '../git/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { report } from './report.ts'
@@ -20,18 +28,20 @@ export async function prepareBase(task: Task): Promise<Base> {
   await fetchBase(task, mirror)
   crashpoint('mirror.fetched')
   const store = await openStore({ dataDir: ports.dataDir, mirror, taskId: task.id })
-  const { config, problem } = await readConfig(mirror, accepted.base.sha)
+  const repository = await readConfig(mirror, accepted.base.sha)
+  // The grant's profile is what the operator and the command table allowed when the task was accepted.
+  const config = effectiveConfig(settings.operator, repository, accepted.grant.profile as ProfileName)
   const detected = await detectAt(mirror, accepted.base.sha)
   return {
     mirror,
     store,
     sha: accepted.base.sha,
     config,
-    configProblem: problem,
+    limits: narrowLimits(accepted.limits, config),
     instructions: await readInstructions(mirror, accepted.base.sha),
-    setup: planOf(config.setup, detected?.setup),
-    checks: planOf(config.checks, detected?.checks),
-    egress: [...(detected?.hosts ?? []), ...(settings.operator.egress?.allow ?? [])].map(toHostPort),
+    setup: planOf(config.setup.value, detected?.setup),
+    checks: planOf(config.checks.value, detected?.checks),
+    egress: [...(detected?.hosts ?? []), ...config.egressAllow.value].map(toHostPort),
   }
 }
 
@@ -46,7 +56,10 @@ function refuseHopeless(task: Task): void {
 async function fetchBase(task: Task, mirror: Mirror): Promise<void> {
   const { accepted } = task
   const credential = readCredential(task)
-  const fetched = await fetchMirror(mirror, { url: accepted.repository.url, ...(credential ? { credential } : {}), signal: task.stop })
+  // A local run may start from a tag or another remote's branch: those are fetched by their name, branches always.
+  const refs = accepted.base.ref.startsWith('refs/') ? { refs: { [accepted.base.ref]: null } } : {}
+  const options = { url: accepted.repository.url, ...(credential ? { credential } : {}), ...refs, signal: task.stop }
+  const fetched = await fetchMirror(mirror, options)
   goOn(task)
   if (fetched.kind !== 'fetched') throw new Error(`the repository could not be fetched: ${fetched.message}`)
   if (!(await hasCommit(mirror, accepted.base.sha)))
@@ -69,20 +82,24 @@ function readCredential({ accepted, ports }: Task): (() => Promise<string>) | nu
   return async () => (await github.mint({ installationId, repositoryId: accepted.repository.id, permissions: { contents: 'read' } })).token
 }
 
-async function readConfig(mirror: Mirror, sha: string): Promise<{ config: RepositoryConfig; problem: string | null }> {
+async function readConfig(mirror: Mirror, sha: string): Promise<RepositoryRead> {
   const file = await readFileAt(mirror, sha, configPath, fileBytesMax)
-  if (file.kind === 'absent') return { config: { version: 1 }, problem: null }
-  if (file.kind === 'refused') return restrictive(`${configPath}: ${file.message}`)
+  if (file.kind === 'absent') return { kind: 'absent' }
+  if (file.kind === 'refused') return { kind: 'broken', problem: `${configPath}: ${file.message}` }
   const parsed = parseConfig(RepositoryConfig, textOf(file.content))
-  if (parsed.kind === 'parsed') return { config: parsed.value, problem: null }
-  return restrictive(
-    parsed.problems.map(({ line, column, path, message }) => `${configPath}:${line}:${column}: ${path} ${message}`).join('; '),
-  )
+  if (parsed.kind === 'parsed') return { kind: 'read', config: parsed.value }
+  return { kind: 'broken', problem: describeProblems(configPath, parsed.problems).join('; ') }
 }
 
-/** A broken file: nothing of it counts, no network for setup, nothing detected in its place. */
-function restrictive(problem: string) {
-  return { config: { version: 1 as const, setup: [], checks: [], profile: 'strict' as const }, problem }
+/** The task's own limits were fixed when it was accepted; the repository's file can lower them. */
+function narrowLimits(accepted: Limits, { limits }: EffectiveConfig): Limits {
+  const cost = limits.costMicroUsdMax.value || null
+  return {
+    turnsMax: Math.min(accepted.turnsMax, limits.turnsMax.value),
+    wallMs: Math.min(accepted.wallMs, limits.taskWallMs.value),
+    tokensMax: Math.min(accepted.tokensMax, limits.tokensMax.value),
+    costMicroUsdMax: accepted.costMicroUsdMax === null ? cost : Math.min(accepted.costMicroUsdMax, cost ?? accepted.costMicroUsdMax),
+  }
 }
 
 async function detectAt(mirror: Mirror, sha: string) {
@@ -105,7 +122,7 @@ async function readInstructions(mirror: Mirror, sha: string) {
   return []
 }
 
-function planOf(configured: readonly string[] | undefined, detected: readonly string[] | undefined): CommandPlan {
+function planOf(configured: readonly string[] | null, detected: readonly string[] | undefined): CommandPlan {
   if (configured) return { commands: configured, source: 'configured' }
   if (detected && detected.length > 0) return { commands: detected, source: 'detected' }
   return { commands: [], source: 'none' }

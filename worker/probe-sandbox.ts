@@ -1,12 +1,12 @@
 import path from 'node:path'
 import type { SandboxReport } from '../domain/index.ts'
 import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
-import type { Task, TaskWorkspace } from './task.ts'
+import type { Base, Task, TaskWorkspace } from './task.ts'
 
 /** What the task's own profile really gives here, measured by running nothing in it; refuses the task when that is too little. */
-export async function probeSandbox(place: SandboxPlace, workspace: TaskWorkspace, task: Task): Promise<SandboxReport> {
+export async function probeSandbox(place: SandboxPlace, workspace: TaskWorkspace, task: Task, base: Base): Promise<SandboxReport> {
   const sandbox = await openTaskSandbox(place, {
-    profile: task.accepted.grant.profile,
+    profile: base.config.profile.value,
     ...workOptions(workspace, path.join(task.runDir, 'probe')),
   })
   try {

@@ -59,8 +59,8 @@ async function checkTree(task: Task, base: Base, tree: string, cells: readonly C
   const runDir = path.join(folder, 'run')
   try {
     await runSetup(task, place, base, workspace, runDir)
-    const wallMs = task.settings.limits.checkWallMs
-    const sandbox = await openTaskSandbox({ ...place, wallMs }, { profile: task.accepted.grant.profile, ...workOptions(workspace, runDir) })
+    const wallMs = base.config.limits.checkWallMs.value
+    const sandbox = await openTaskSandbox({ ...place, wallMs }, { profile: base.config.profile.value, ...workOptions(workspace, runDir) })
     try {
       for (const command of base.checks.commands) await runCheck(task, base, { command, tree, cells, sandbox })
     } finally {

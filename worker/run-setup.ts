@@ -15,7 +15,7 @@ export async function runSetup(
   workspace: TaskWorkspace,
   runDir: string,
 ): Promise<SetupResult> {
-  const wallMs = task.settings.limits.setupWallMs
+  const wallMs = base.config.limits.setupWallMs.value
   if (base.setup.commands.length === 0) return { exitCode: 0, output: '', durationMs: 0, hosts: [], failed: false }
   const network: Network = base.egress.length > 0 ? { kind: 'proxy', allow: base.egress } : { kind: 'none' }
   const sandbox = await openTaskSandbox({ ...place, wallMs }, { profile: 'workspace', ...workOptions(workspace, runDir), network })

@@ -1,4 +1,4 @@
-import type { RepositoryConfig } from '../config-schema/index.ts'
+import type { EffectiveConfig } from '../config-schema/index.ts'
 import type { Limits, TaskAccepted } from '../domain/index.ts'
 import type { Mirror, Store, Workspace } from '../git/index.ts'
 import type { WorkerPorts, WorkerSettings } from './ports.ts'
@@ -15,8 +15,6 @@ export type Task = {
   log: TaskLog
   ports: WorkerPorts
   settings: WorkerSettings
-  /** The narrower of the task's own and the repository's limits. */
-  limits: Limits
   comment: ProgressComment
   /** Everything of this attempt on disk, removed at its end. */
   runDir: string
@@ -31,9 +29,10 @@ export type Base = {
   mirror: Mirror
   store: Store
   sha: string
-  config: RepositoryConfig
-  /** Why the config is not the repository's own: a broken file gives the most restrictive defaults. */
-  configProblem: string | null
+  /** The operator's and the repository's settings, merged; a broken file counts as the most restrictive one. */
+  config: EffectiveConfig
+  /** The narrower of the task's own and the repository's limits. */
+  limits: Limits
   instructions: readonly { path: string; text: string }[]
   setup: CommandPlan
   checks: CommandPlan

@@ -17,7 +17,8 @@ export async function commitTree({ store, tree, parents, message, author, at }: 
   if (message.includes('\0')) throw new Error('a commit message can not hold NUL')
   const name = identity(author.name)
   const email = identity(author.email)
-  const date = `${Math.floor(at / 1000)} +0000`
+  // With an @, git takes it for seconds whatever its size.
+  const date = `@${Math.floor(at / 1000)} +0000`
   const output = await git({
     gitDir: store.path,
     argv: ['commit-tree', checkSha(tree), ...parents.flatMap(parent => ['-p', checkSha(parent)]), '-F', '-'],

@@ -57,14 +57,18 @@ function decodePieces(buffer: Buffer): string {
   return shown
 }
 
+/** The length of the well-formed UTF-8 character at `at` (Unicode table 3-7), or 0. */
 function sequenceLength(buffer: Buffer, at: number): number {
-  for (let length = 1; length <= 4 && at + length <= buffer.length; length++) {
-    try {
-      strict.decode(buffer.subarray(at, at + length))
-      return length
-    } catch {
-      // Not a whole character yet.
-    }
-  }
-  return 0
+  const lead = buffer[at] as number
+  if (lead < 0x80) return 1
+  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2
+  if (lead < 0xc2 || lead > 0xf4) return 0
+  const [low, high] = secondByte[lead] ?? [0x80, 0xbf]
+  const second = buffer[at + 1] ?? 0
+  if (second < low || second > high) return 0
+  for (let next = 2; next < length; next++) if (((buffer[at + next] ?? 0) & 0xc0) !== 0x80) return 0
+  return length
 }
+
+/** Leads whose second byte is narrower than 80..BF: no overlong forms, no surrogates, nothing above U+10FFFF. */
+const secondByte: Record<number, readonly [number, number]> = { 224: [0xa0, 0xbf], 237: [0x80, 0x9f], 240: [0x90, 0xbf], 244: [0x80, 0x8f] }

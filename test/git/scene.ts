@@ -24,12 +24,24 @@ export const rules = { fileBytesMax: 50_000_000, packBytesMax: 250_000_000, file
 
 /** A folder of this test that every user may pass through, gone when the test has ended. */
 export function makeFolder(): string {
+  const { folder, end } = openFolder()
+  onTestFinished(end)
+  return folder
+}
+
+function openFolder(): { folder: string; end: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'grokbot-git-'))
   chmodSync(folder, 0o711)
-  onTestFinished(() => {
+  const end = () => {
     if (process.env.KEEP_FOLDERS === undefined) spawnSync('sh', ['-c', 'chmod -R u+rwX "$1" 2>/dev/null; rm -rf "$1"', 'sh', folder])
-  })
-  return folder
+  }
+  return { folder, end }
+}
+
+/** One scene for all tests of a file; its workspaces are separate. */
+export async function openSharedScene(files?: Parameters<typeof makeRepository>[1]): Promise<{ scene: Scene; end: () => void }> {
+  const { folder, end } = openFolder()
+  return { scene: await openScene(folder, makeRepository(folder, files)), end }
 }
 
 /** The environment of a person at a terminal, without the machine's own configuration. */
@@ -171,9 +183,14 @@ export function runPlan(scene: Scene, plan: TreePlan): { status: number | null; 
 }
 
 /** Plan, fresh sandbox, adoption: a tree of the work tree as the product makes one. */
-export async function takeTree(scene: Scene, workspace: Workspace, selection: TreeSelection = { kind: 'all' }): Promise<AdoptedTree> {
+export async function takeTree(
+  scene: Scene,
+  workspace: Workspace,
+  selection: TreeSelection = { kind: 'all' },
+  more: TreePlan['mounts'] = [],
+): Promise<AdoptedTree> {
   const plan = planTree({ workspace, store: scene.store, selection, workDir: join(scene.folder, 'run') })
-  runPlan(scene, plan)
+  runPlan(scene, { ...plan, mounts: [...plan.mounts, ...more] })
   const result = await adoptTree({ store: scene.store, plan, rules, baseTree: scene.baseTree })
   await plan.remove()
   return result

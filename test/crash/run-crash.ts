@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TaskState } from '../../domain/index.ts'
 import { type Scene, sampleFiles, scenes } from './scenes.ts'
-import { chainFault, leftProcesses, openStage, type Stage, waitForEnd } from './stage.ts'
+import { chainFault, leftProcesses, openStage, type Server, type Stage, waitForEnd } from './stage.ts'
 
 /** One kill and what was found afterwards, counted from the fake GitHub's, the fake model's and the ledger's records. */
 export type CrashRow = {
@@ -40,7 +40,7 @@ export async function runCrash(point: string | null, scene: Scene = scenes.fix):
   try {
     const first = await stage.serve(point ?? undefined)
     await scene.play(stage)
-    const died = await Promise.race([first.exited.then(() => true), waitForEnd(stage.ledger, endWallMs).then(() => false)])
+    const died = await Promise.race([first.exited.then(() => true), waitForEnd(stage.ledger, endWallMs).then(() => lateDeath(first))])
     const killedAt = Date.now()
     if (died) await stage.serve()
     if (died) await redeliver(stage)
@@ -51,6 +51,13 @@ export async function runCrash(point: string | null, scene: Scene = scenes.fix):
     await stage.close()
   }
 }
+
+/** Some places lie behind the recorded outcome: a process that is to die there gets a moment for it. */
+async function lateDeath(server: Server): Promise<boolean> {
+  return await Promise.race([server.exited.then(() => true), sleep(lateDeathMs).then(() => false)])
+}
+
+const lateDeathMs = 4_000
 
 /** GitHub sends a failed delivery again when it is asked to; a kill before the answer left is such a failure. */
 async function redeliver(stage: Stage): Promise<void> {

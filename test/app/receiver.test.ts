@@ -1,0 +1,139 @@
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createReceiver } from '../../app/receiver.ts'
+import { silentLogger } from '../../telemetry/index.ts'
+
+const secret = 'It is a secret to everybody'
+type Stored = { id: string; event: string; action: string; body: string }
+let stored: Stored[] = []
+let announced: string[] = []
+let failStore = false
+const server = () =>
+  createReceiver(
+    { secret, deliveryBytesMax: 1_000, paths: ['/webhook'] },
+    {
+      async recordDelivery({ id, event, action, body }) {
+        if (failStore) throw new Error('disk full')
+        if (stored.some(delivery => delivery.id === id)) return 'known'
+        stored.push({ id, event, action, body: Buffer.from(body).toString('utf8') })
+        return 'recorded'
+      },
+      onDelivery: id => announced.push(id),
+      ready: () => true,
+      now: () => 0,
+      logger: silentLogger,
+    },
+  ).listen(0, '127.0.0.1')
+
+let running = server()
+beforeEach(async () => {
+  stored = []
+  announced = []
+  failStore = false
+  running = server()
+  await once(running, 'listening')
+})
+afterEach(() => new Promise(done => running.close(done)))
+
+type Sent = { body: Buffer; headers?: Record<string, string | undefined>; chunksAt?: number[]; path?: string; method?: string }
+
+async function send({ body, headers = {}, chunksAt = [], path = '/webhook', method = 'POST' }: Sent): Promise<number> {
+  const all: Record<string, string | undefined> = {
+    'x-github-delivery': 'd-1',
+    'x-github-event': 'issue_comment',
+    'x-hub-signature-256': sign(body),
+    ...headers,
+  }
+  const call = request({
+    port: (running.address() as AddressInfo).port,
+    host: '127.0.0.1',
+    path,
+    method,
+    headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
+  })
+  // Asked for before the first byte leaves: some answers come before the body is read.
+  const responded = once(call, 'response')
+  let from = 0
+  for (const at of [...chunksAt, body.length]) {
+    call.write(body.subarray(from, at))
+    from = at
+    await new Promise(resolve => setTimeout(resolve, 5))
+  }
+  call.end()
+  const [response] = await responded
+  response.resume()
+  await once(response, 'end')
+  return response.statusCode
+}
+
+const sign = (body: Buffer, key = secret) => `sha256=${createHmac('sha256', key).update(body).digest('hex')}`
+const created = Buffer.from(JSON.stringify({ action: 'created', comment: { body: 'fix 😀 \u001b[0m' } }))
+
+describe('a delivery is stored and answered 2xx', () => {
+  test('with its exact bytes, once', async () => {
+    expect([await send({ body: created }), await send({ body: created })]).toEqual([202, 202])
+    expect(stored).toEqual([{ id: 'd-1', event: 'issue_comment', action: 'created', body: created.toString('utf8') }])
+    expect(announced).toEqual(['d-1'])
+  })
+  test('when a multi-byte character is cut between two packets', async () => {
+    const at = created.indexOf(Buffer.from('😀')) + 2
+    expect(await send({ body: created, chunksAt: [at] })).toBe(202)
+  })
+  test('when its JSON is written in an unusual way', async () => {
+    const body = Buffer.from('{ "action" :\t"created", "x": "\\u001B" }')
+    expect(await send({ body })).toBe(202)
+    expect(stored[0]?.body).toBe(body.toString('utf8'))
+  })
+})
+
+describe('a delivery is refused and not stored', () => {
+  test.each([
+    ['without a signature', 401, { headers: { 'x-hub-signature-256': undefined } }],
+    ['with only the old signature', 401, { headers: { 'x-hub-signature-256': undefined, 'x-hub-signature': 'sha1=0' } }],
+    ['with a signature of another secret', 401, { headers: { 'x-hub-signature-256': sign(created, 'other') } }],
+    ['with a short signature', 401, { headers: { 'x-hub-signature-256': 'sha256=00' } }],
+    ['with a signature in capitals', 401, { headers: { 'x-hub-signature-256': sign(created).toUpperCase() } }],
+    ['without a delivery id', 400, { headers: { 'x-github-delivery': undefined } }],
+    ['with a path as its delivery id', 400, { headers: { 'x-github-delivery': '../../x' } }],
+    ['on another path', 404, { path: '/other' }],
+    ['with another method', 405, { method: 'PUT' }],
+  ] as const)('%s: %i', async (_, status, extra) => {
+    expect(await send({ body: created, ...extra } as Sent)).toBe(status)
+    expect(stored).toEqual([])
+  })
+  test('re-encoded after it was signed', async () => {
+    const other = Buffer.from(created.toString('utf8').replace('\\u001b', '\\u001B'))
+    expect(await send({ body: other, headers: { 'x-hub-signature-256': sign(created) } })).toBe(401)
+  })
+  test('larger than the limit', async () => {
+    const body = Buffer.from(JSON.stringify({ action: 'created', text: 'x'.repeat(2_000) }))
+    expect(await send({ body })).toBe(413)
+  })
+  test('that is no JSON', async () => {
+    expect(await send({ body: Buffer.from('action=created') })).toBe(400)
+  })
+  test('with 503 while the ledger can not store it', async () => {
+    failStore = true
+    expect(await send({ body: created })).toBe(503)
+    expect(announced).toEqual([])
+  })
+})
+
+test.each(['edited', 'deleted'])('a %s comment is answered and forgotten', async action => {
+  expect(await send({ body: Buffer.from(JSON.stringify({ action })) })).toBe(202)
+  expect(stored).toEqual([])
+})
+
+test('a receiver without a secret does not start', () => {
+  const nothing = {
+    recordDelivery: async () => 'known' as const,
+    onDelivery: () => undefined,
+    ready: () => true,
+    now: () => 0,
+    logger: silentLogger,
+  }
+  expect(() => createReceiver({ secret: '', deliveryBytesMax: 1, paths: [] }, nothing)).toThrow('webhook secret')
+})

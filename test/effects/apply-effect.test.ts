@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { EffectState, NewEvent } from '../../domain/index.ts'
+import { applyEffect, type EffectPorts, type EffectProposal } from '../../effects/index.ts'
+import { createGitHubApp } from '../../github/index.ts'
+import { type Simulator, startSimulator } from '../../simulator/index.ts'
+
+let simulator: Simulator
+let events: NewEvent[]
+let holds: boolean
+let fenced: boolean
+let ports: EffectPorts
+let proposal: EffectProposal & { kind: 'comment' }
+
+beforeEach(async () => {
+  simulator = await startSimulator()
+  const { github } = simulator
+  github.addUser({ login: 'mona' })
+  const repository = await github.addRepository({ owner: 'octo', name: 'parser' })
+  await github.openIssue({ repo: 'octo/parser', author: 'mona', title: 'a', body: '' })
+  const installationId = [...github.state.installations.values()][0]?.id ?? 0
+  events = []
+  holds = true
+  fenced = false
+  const app = createGitHubApp({ apiUrl: github.url, appId: String(github.appId), privateKey: github.appPrivateKey, timeoutMs: 500 })
+  ports = {
+    record: async batch => {
+      if (fenced) return 'fenced'
+      events.push(...batch)
+      return 'recorded'
+    },
+    holds: async () => holds,
+    mint: async request => (await app.mint(request)).token,
+    api: token => app.api(token),
+    botLogin: async () => (await app.identity()).botLogin,
+    git: { push: async () => ({ kind: 'pushed' }), readRef: async () => null },
+    markerKey: Buffer.alloc(32, 1),
+    sleep: ms => new Promise(resolve => setTimeout(resolve, Math.min(ms, 50))),
+    readBackGapMs: 20,
+  }
+  proposal = {
+    kind: 'comment',
+    ordinal: 1,
+    intent: {
+      owner: 'octo',
+      repo: 'parser',
+      repositoryId: Number(repository.id),
+      installationId,
+      number: 1,
+      since: '2020-01-01T00:00:00Z',
+      body: 'hello',
+    },
+  }
+})
+afterEach(() => simulator.close())
+
+const comments = () => [...(simulator.github.state.repositories.get('octo/parser')?.comments.values() ?? [])]
+const latest = (comment: { versions: { body: string }[] }) => comment.versions.at(-1)?.body ?? ''
+const phases = () =>
+  events.map(event =>
+    event.type === 'effect.settled' ? `${event.payload.state}${event.payload.foundByReadBack ? ' by read-back' : ''}` : event.type.slice(7),
+  )
+const apply = (known: EffectState | null = null) => applyEffect('t_01', proposal, known, ports)
+
+function known(state: EffectState['state'], tries: number): EffectState {
+  return {
+    kind: 'comment',
+    key: 'comment-1',
+    state,
+    tries,
+    intent: proposal.intent,
+    remote: null,
+    reason: '',
+    foundByReadBack: false,
+    attempt: 1,
+    preparedAt: 0,
+    updatedAt: 0,
+  }
+}
+
+test('an effect is prepared, dispatched and confirmed, with its marker on the first line', async () => {
+  expect(await apply()).toMatchObject({ kind: 'settled', state: 'confirmed' })
+  expect(phases()).toEqual(['prepared', 'dispatched', 'confirmed'])
+  expect(comments().map(comment => latest(comment).split('\n')[0])).toEqual([
+    expect.stringMatching(/^<!-- grokbot:v1 kind=comment task=t_01 key=comment-1 mac=[0-9a-f]{32} -->$/),
+  ])
+})
+
+test('one that is settled is not done again', async () => {
+  expect(await apply({ ...known('confirmed', 1), remote: { id: 5 } })).toEqual({
+    kind: 'settled',
+    state: 'confirmed',
+    remote: { id: 5 },
+    reason: '',
+  })
+  expect([comments(), events]).toEqual([[], []])
+})
+
+test('what was recorded wins over what would be proposed now', async () => {
+  proposal.intent = { ...proposal.intent, body: 'newer' }
+  const before = known('prepared', 0)
+  await apply({ ...before, intent: { ...proposal.intent, body: 'recorded' } })
+  expect(comments().map(comment => latest(comment).split('\n')[1])).toEqual(['recorded'])
+})
+
+describe('a lost answer leads to one comment, not two', () => {
+  test('when the server did it and the connection broke', async () => {
+    simulator.github.fail({ method: 'POST', path: /comments$/, fault: { kind: 'cut', when: 'after' } })
+    expect(await apply()).toMatchObject({ state: 'confirmed' })
+    expect([comments().length, phases()]).toEqual([1, ['prepared', 'dispatched', 'confirmed by read-back']])
+  })
+  test('when the server did not do it', async () => {
+    simulator.github.fail({ method: 'POST', path: /comments$/, fault: { kind: 'cut', when: 'before' } })
+    expect(await apply()).toMatchObject({ state: 'confirmed' })
+    expect([comments().length, phases()]).toEqual([1, ['prepared', 'dispatched', 'dispatched', 'confirmed']])
+  })
+  test('when a dead attempt had sent it', async () => {
+    await apply()
+    events = []
+    expect(await apply(known('dispatched', 1))).toMatchObject({ state: 'confirmed' })
+    expect([comments().length, phases()]).toEqual([1, ['confirmed by read-back']])
+  })
+  test('when the list does not show it at the first look', async () => {
+    await apply()
+    events = []
+    ports = { ...ports, readBackGapMs: 300, sleep: ms => new Promise(resolve => setTimeout(resolve, ms)) }
+    simulator.github.setReadLag(200)
+    expect(await apply(known('dispatched', 1))).toMatchObject({ state: 'confirmed' })
+    expect(comments().length).toBe(1)
+  })
+})
+
+test("a stranger's copy of the marker is not taken for ours", async () => {
+  await apply()
+  const [ours] = comments()
+  simulator.github.state.repositories.get('octo/parser')?.comments.clear()
+  await simulator.github.comment({ repo: 'octo/parser', number: 1, author: 'mona', body: ours ? latest(ours) : '' })
+  events = []
+  await apply(known('dispatched', 1))
+  expect(comments().length).toBe(2)
+})
+
+test('a refusal is settled with what GitHub said, and not sent again', async () => {
+  proposal.intent = { ...proposal.intent, number: 99 }
+  expect(await apply()).toMatchObject({ state: 'rejected', reason: expect.stringContaining('404') })
+  expect(phases()).toEqual(['prepared', 'dispatched', 'rejected'])
+})
+
+test('a rate limit is waited for', async () => {
+  simulator.github.fail({ method: 'POST', path: /comments$/, fault: { kind: 'secondary-limit', status: 429, retryAfterSeconds: 1 } })
+  expect(await apply()).toMatchObject({ state: 'confirmed' })
+  expect(comments().length).toBe(1)
+})
+
+test('without a clear answer it ends as unknown, for a person', async () => {
+  simulator.github.fail({ method: 'POST', path: /comments$/, fault: { kind: 'cut', when: 'before' }, times: 10 })
+  expect(await apply()).toMatchObject({ state: 'unknown' })
+})
+
+describe('an attempt that lost its task writes nothing', () => {
+  test('when the ledger says so', async () => {
+    fenced = true
+    expect([await apply(), comments()]).toEqual([{ kind: 'fenced' }, []])
+  })
+  test('when its lease ran out right before the send', async () => {
+    holds = false
+    expect([await apply(), comments()]).toEqual([{ kind: 'fenced' }, []])
+  })
+})
+
+test('its token is for one repository and the permissions of the effect', async () => {
+  await apply()
+  const request = simulator.github.requests().find(each => each.method === 'POST' && each.url.endsWith('/comments'))
+  expect(request?.auth).toEqual({
+    kind: 'installation',
+    installationId: proposal.intent.installationId,
+    permissions: { issues: 'write', metadata: 'read' },
+    repositories: ['octo/parser'],
+  })
+  simulator.github.assertNoUnknownRequests()
+})

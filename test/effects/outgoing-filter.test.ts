@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { joinBlocks, makeInert } from '../../effects/outgoing-filter.ts'
+
+describe('foreign text is made inert', () => {
+  test.each([
+    ['a mention', 'ask @octocat', 'ask `@octocat`'],
+    ['a team', '@org/team look', '`@org/team` look'],
+    ['a mention written as an entity', '&#64;octocat &#x40;octocat &commat;octocat', '`@octocat` `@octocat` `@octocat`'],
+    ['a closing keyword', 'Fixes #12, closes owner/repo#3', 'Fixes `#12`, closes `owner/repo#3`'],
+    ['a closing keyword before a link', 'resolves: https://example.org/o/r/issues/5', 'resolves: `https://example.org/o/r/issues/5`'],
+    ["another bot's command", '/lgtm\n  /merge now', '`/lgtm`\n  `/merge` now'],
+    ['an image', '![x](https://example.org/a.png)', '[image removed: x]'],
+    ['an image by reference', '![][a]', '[image removed]'],
+    ['an image in HTML', '<img src="https://example.org/a.png">', '&lt;img src="https://example.org/a.png">'],
+    ['a hidden comment', 'a <!-- hidden --> b', 'a &lt;!-- hidden --> b'],
+    ['details that would hide what follows', '<details>', '&lt;details>'],
+  ])('%s', (_, text, expected) => {
+    expect(makeInert(text)).toBe(expected)
+  })
+})
+
+describe('code is kept as it is', () => {
+  test.each([
+    ['a span', 'run `npm i @types/node` now'],
+    ['a fence', 'a\n```\n@octocat fixes #1 <b>\n```\nb'],
+    ['a fence of tildes', '~~~sh\n/lgtm\n~~~'],
+    ['an e-mail address', 'mail a.b@example.org'],
+    ['a comparison', 'if a < b'],
+  ])('%s', (_, text) => {
+    expect(makeInert(text)).toBe(text)
+  })
+})
+
+test('a fence that is never closed protects nothing', () => {
+  expect(makeInert('```\n@octocat')).toBe('```\n`@octocat`')
+})
+
+test('what does not fit is left out whole and said in the last line', () => {
+  const text = joinBlocks(['a'.repeat(50), '', 'b'.repeat(100), 'c'], 150)
+  expect(text).toBe(`${'a'.repeat(50)}\n\nCut at 150 characters; the rest is in the run's record.`)
+})

@@ -23,4 +23,5 @@ export const subCommands: readonly { name: string; description: string; load(): 
     description: 'play one recorded webhook against a fake GitHub and show every effect',
     load: () => import('./simulate.ts'),
   },
+  { name: 'config', description: 'check, show or begin the configuration', load: () => import('./config.ts') },
 ]

@@ -77,6 +77,11 @@ async function countUncommitted(root: string): Promise<number> {
   return new Set(lists.flatMap(list => (list ?? '').split('\0').filter(name => name !== ''))).size
 }
 
+/** A file of a commit as text; null when it is not there. */
+export async function readCommitted(root: string, sha: string, file: string): Promise<string | null> {
+  return await ask(root, ['cat-file', 'blob', `${sha}:${file}`])
+}
+
 export type ApplyResult = { kind: 'applied' } | { kind: 'not-applied'; reason: string; next: string }
 
 /**

@@ -23,7 +23,12 @@ export type EgressRules = { allow: readonly Endpoint[]; permitted: readonly Priv
 export async function startEgressProxy(folder: string, user: SandboxUser, rules: EgressRules): Promise<EgressProxy> {
   const log = createLog()
   const allowance: Allowance = { sent: 0, received: 0 }
-  const context: ProxyContext = { rules, log, allowance }
+  const readRequests = (client: Duplex) => {
+    server.emit('connection', client)
+    // It was paused while its first bytes were looked at.
+    client.resume()
+  }
+  const context: ProxyContext = { rules, log, allowance, tunnelled: new WeakMap(), readRequests }
   const server = createServer(
     { maxHeaderSize: egressLimits.headerBytesMax, headersTimeout: egressLimits.headersMs },
     (incoming, answer) => {
@@ -59,9 +64,20 @@ export async function startEgressProxy(folder: string, user: SandboxUser, rules:
   }
 }
 
-type ProxyContext = { rules: EgressRules; log: EgressLog; allowance: Allowance }
+type ProxyContext = {
+  rules: EgressRules
+  log: EgressLog
+  allowance: Allowance
+  /** Client connections that carry plain HTTP inside a CONNECT, with the one place they are for. */
+  tunnelled: WeakMap<Duplex, Endpoint>
+  /** Reads such a connection as requests. */
+  readRequests(client: Duplex): void
+}
 
-/** CONNECT host:port. The answer 200 is given before the client's first bytes are judged, because they come after it. */
+/**
+ * CONNECT host:port. The answer 200 is given before the client's first bytes are judged, because they come after it: TLS
+ * for that very host is carried on; plain HTTP (Node's fetch tunnels it too) is read request by request; anything else ends.
+ */
 async function tunnel(context: ProxyContext, incoming: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
   client.on('error', () => client.destroy())
   const endpoint = parseAuthority(incoming.url ?? '', null)
@@ -71,18 +87,20 @@ async function tunnel(context: ProxyContext, incoming: IncomingMessage, client: 
   if (dialled.kind !== 'connected')
     return refuseLogged(context, client, endpoint, '', dialled.reason, dialled.kind === 'failed' ? 502 : 403)
   client.write('HTTP/1.1 200 Connection established\r\n\r\n')
-  const fault = await openTunnel(client, dialled.socket, head, endpoint, context.allowance)
-  context.log.add(endpoint, fault === null ? 'allowed' : 'refused', fault ?? 'tunnel')
+  const opened = await openTunnel(client, dialled.socket, head, endpoint, context.allowance)
+  if (opened.kind === 'plain') {
+    context.tunnelled.set(client, endpoint)
+    context.readRequests(client)
+    return
+  }
+  context.log.add(endpoint, opened.kind === 'carried' ? 'allowed' : 'refused', opened.kind === 'carried' ? 'tunnel' : opened.reason)
 }
 
-/** GET http://host/path and its kin. */
+/** GET http://host/path and its kin, or GET /path inside a tunnel. */
 async function forward(context: ProxyContext, incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
-  const [, authority = '', path = '/'] = /^http:\/\/([^/?#@\\]+)(\/[^#\s]*)?$/.exec(incoming.url ?? '') ?? []
-  const endpoint = parseAuthority(authority, 80)
-  const verdict = judge(context, endpoint, incoming, 80)
-  if (verdict !== null || endpoint === null) {
-    return refuseLogged(context, answer, endpoint, authority || (incoming.url ?? ''), verdict ?? '')
-  }
+  const { endpoint, path, asked } = targetOf(context, incoming)
+  const verdict = judge(context, endpoint, incoming, endpoint?.port ?? 80)
+  if (verdict !== null || endpoint === null) return refuseLogged(context, answer, endpoint, asked, verdict ?? '')
   const dialled = await dial(endpoint, context.rules.permitted)
   if (dialled.kind !== 'connected')
     return refuseLogged(context, answer, endpoint, '', dialled.reason, dialled.kind === 'failed' ? 502 : 403)
@@ -104,6 +122,14 @@ async function forward(context: ProxyContext, incoming: IncomingMessage, answer:
   upstream.on('error', () => (answer.headersSent ? answer.destroy() : refuse(answer, 502, 'the server broke the connection')))
   answer.on('close', () => socket.destroy())
   incoming.pipe(upstream)
+}
+
+function targetOf(context: ProxyContext, incoming: IncomingMessage): { endpoint: Endpoint | null; path: string; asked: string } {
+  const url = incoming.url ?? ''
+  const tunnelled = context.tunnelled.get(incoming.socket)
+  if (tunnelled) return { endpoint: url.startsWith('/') ? tunnelled : null, path: url, asked: url }
+  const [, authority = '', path = '/'] = /^http:\/\/([^/?#@\\]+)(\/[^#\s]*)?$/.exec(url) ?? []
+  return { endpoint: parseAuthority(authority, 80), path, asked: authority || url }
 }
 
 /** Why a request is refused, or null. A Host header must name the same place as the request itself. */

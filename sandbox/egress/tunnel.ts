@@ -6,27 +6,30 @@ import { type Allowance, count } from './allowance.ts'
 import { readHelloName } from './client-hello.ts'
 import { egressLimits } from './limits.ts'
 
+export type Tunnel = { kind: 'carried' } | { kind: 'plain' } | { kind: 'ended'; reason: string }
+
 /**
- * Joins the two ends of a CONNECT once the client's first bytes are a TLS hello for the very host it asked for. Returns
- * why not, or null. (A server of many tenants can still be asked for another one inside the encryption: see docs.)
+ * Joins the two ends of a CONNECT once the client's first bytes are a TLS hello for the very host it asked for. (A server of
+ * many tenants can still be asked for another one inside the encryption: see docs.) `plain`: the client speaks HTTP; its
+ * bytes are back in the stream, to be read as requests.
  */
-export async function openTunnel(
-  client: Duplex,
-  server: Socket,
-  head: Buffer,
-  endpoint: Endpoint,
-  allowance: Allowance,
-): Promise<string | null> {
-  server.on('error', () => client.destroy())
-  server.setTimeout(egressLimits.idleMs, () => server.destroy())
-  client.on('close', () => server.destroy())
-  server.on('close', () => client.destroy())
+export async function openTunnel(client: Duplex, server: Socket, head: Buffer, endpoint: Endpoint, allowance: Allowance): Promise<Tunnel> {
+  const endClient = () => client.destroy()
+  const endServer = () => server.destroy()
+  server.on('error', endClient).on('close', endClient).setTimeout(egressLimits.idleMs, endServer)
+  client.on('close', endServer)
   const first = await firstBytes(client, head)
+  if (first !== null && startsRequest.test(first.toString('latin1', 0, 16))) {
+    client.off('close', endServer)
+    server.off('close', endClient).off('error', endClient).destroy()
+    client.unshift(first)
+    return { kind: 'plain' }
+  }
   const fault = first === null ? 'the tunnel carried nothing in time' : helloFault(first, endpoint)
   if (fault !== null || first === null) {
     client.destroy()
     server.destroy()
-    return fault
+    return { kind: 'ended', reason: fault ?? '' }
   }
   allowance.sent += first.byteLength
   server.write(first)
@@ -34,8 +37,10 @@ export async function openTunnel(
   count(allowance, 'received', server, server)
   client.pipe(server)
   server.pipe(client)
-  return null
+  return { kind: 'carried' }
 }
+
+const startsRequest = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \//
 
 function helloFault(first: Buffer, endpoint: Endpoint): string | null {
   const hello = readHelloName(first)

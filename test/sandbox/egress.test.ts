@@ -163,24 +163,27 @@ test('curl, node and raw sockets: only the listed host and port, only through th
     ].join('\n'),
     60_000,
   )
-  expect(ran.output.trim().split('\n')).toEqual(
-    [
-      '200 /echo?a=1',
-      '200 /echo',
-      '403 grokbot egress: not on the allow-list',
-      '403 grokbot egress: not on the allow-list',
-      '403 grokbot egress: not on the allow-list',
-      expect.stringMatching(/^(403|502) grokbot egress: the name (resolves to a private address|does not resolve)$/),
-      expect.stringMatching(/^502 grokbot egress: the name does not resolve$/),
-      '403 grokbot egress: the Host header names another place',
-      '403 grokbot egress: not on the allow-list',
-      '000 ',
-      '200 /echo',
-      '000 ',
-      '/echo/node',
-      'unresolved',
-    ].map(line => (typeof line === 'string' ? line.trim() : line)),
-  )
+  expect(
+    ran.output
+      .trim()
+      .split('\n')
+      .map(line => line.trim()),
+  ).toEqual([
+    '200 /echo?a=1',
+    '200 /echo',
+    '403 grokbot egress: not on the allow-list',
+    '403 grokbot egress: not on the allow-list',
+    '403 grokbot egress: not on the allow-list',
+    expect.stringMatching(/^(403|502) grokbot egress: the name (resolves to a private address|does not resolve)$/),
+    expect.stringMatching(/^502 grokbot egress: the name does not resolve$/),
+    '403 grokbot egress: the Host header names another place',
+    '403 grokbot egress: not on the allow-list',
+    '000',
+    '200 /echo',
+    '000',
+    '/echo/node',
+    'unresolved',
+  ])
   expect(forbiddenHits).toBe(0)
   expect(seen.every(({ host }) => host === `${name}:${port}`)).toBe(true)
   expect(seen.find(({ method }) => method === 'POST')?.body).toBe('body')
@@ -235,10 +238,13 @@ test('C08: every trick with the address is refused, and nothing but refusals is 
   const answers = []
   for (const refusal of refusals) answers.push(await refusal)
   expect(answers.filter(answer => !/^HTTP\/1\.1 (400|403|431|501|502) /.test(answer))).toEqual([])
-  // A tunnel to the listed host is opened, and closed when what comes first is no TLS for that host.
-  expect(await raw(opened, `CONNECT ${ok} HTTP/1.1\r\nHost: ${ok}\r\n\r\nGET / HTTP/1.1\r\nHost: ${no}\r\n\r\n`)).toBe(
-    'HTTP/1.1 200 Connection established',
-  )
+  // A tunnel to the listed host is opened, and ends when what comes first is neither TLS for that host nor a request to it.
+  const inside = (first: string) => raw(opened, `CONNECT ${ok} HTTP/1.1\r\nHost: ${ok}\r\n\r\n${first}`)
+  expect([
+    await inside('SSH-2.0-x\r\n'),
+    await inside(`GET / HTTP/1.1\r\nHost: ${no}\r\n\r\n`),
+    await inside(`GET http://${no}/ HTTP/1.1\r\nHost: ${no}\r\n\r\n`),
+  ]).toEqual(Array(3).fill('HTTP/1.1 200 Connection established'))
   expect([seen, forbiddenHits]).toEqual([[], 0])
   const log = opened.sandbox.egress()
   expect(log.every(({ verdict, host }) => verdict === 'refused' && /^[\x20-\x7e]*$/.test(host))).toBe(true)

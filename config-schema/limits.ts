@@ -28,6 +28,8 @@ export const limitTable = {
   cancelGraceMs: { default: 2_000, why: 'from a cancel to the last process gone' },
   progressGapMs: { default: 15_000, why: 'pause between edits of one progress comment' },
   progressAfterMs: { default: 20_000, why: 'runs shorter than this have no progress comment' },
+  outageTriesMax: { default: 8, why: 'tries of one step while GitHub is away, before the task ends as errored' },
+  outageWaitMs: { default: 1_000, why: 'first wait of those; it doubles, up to a minute' },
   githubTimeoutMs: { default: 10_000, why: 'one request to the GitHub API' },
   bodyCharactersMax: { default: 58_000, why: 'comments and bodies are cut at a block before GitHub would refuse them' },
   sandboxPoolSize: { default: 2, why: 'command sandboxes started ahead in one session' },

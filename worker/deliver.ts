@@ -4,6 +4,7 @@ import type { Commit } from './make-commit.ts'
 import { renderPullRequest, renderTitle } from './render-pull-request.ts'
 import type { Base, Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
+import { withPatience } from './with-patience.ts'
 
 export type Delivered =
   | { kind: 'pull-request'; number: number; url: string; draft: boolean; branch: string; sha: string }
@@ -47,8 +48,10 @@ export async function apply(
   proposal: EffectProposal,
 ): Promise<Settled & { kind: 'settled' }> {
   if (!task.accepted.grant.effects.includes(proposal.kind)) throw new Error(`the task's grant has no effect ${proposal.kind}`)
-  const known = task.log.state().effects[effectId(task.id, proposal)] ?? null
-  const settled = await applyEffect(task.id, proposal, known, effectPortsOf(task, base))
+  const settled = await withPatience(task, `the ${proposal.kind}`, () => {
+    const known = task.log.state().effects[effectId(task.id, proposal)] ?? null
+    return applyEffect(task.id, proposal, known, effectPortsOf(task, base))
+  })
   if (settled.kind === 'fenced') throw new OwnershipLost(`task ${task.id}: ownership was lost before the ${proposal.kind}`)
   return settled
 }

@@ -2,6 +2,7 @@ import type { EffectPorts, GitPort } from '../effects/index.ts'
 import { pushCommit, readRemoteRef } from '../git/index.ts'
 import type { Base, Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
+import { Unreachable } from './with-patience.ts'
 
 /** What the effects of one attempt are applied with: a fresh narrow token each, and the task's own store for pushes. */
 export function effectPortsOf(task: Omit<Task, 'comment'>, base: Base | null): EffectPorts {
@@ -31,14 +32,14 @@ function gitPortOf(base: Base): GitPort {
   return {
     async push({ url, sha, branch, expect }, token) {
       const result = await pushCommit({ store: base.store, url, credential: async () => token, sha, ref: `refs/heads/${branch}`, expect })
-      if (result.kind === 'unknown') throw new Error(`the push may or may not have arrived: ${result.message}`)
+      if (result.kind === 'unknown') throw new Unreachable(`the push may or may not have arrived: ${result.message}`)
       return result.kind === 'pushed'
         ? { kind: 'pushed' }
         : { kind: 'rejected', reason: `${result.reason}: ${result.message}`, remoteSha: result.remoteSha }
     },
     async readRef({ url, branch }, token) {
       const result = await readRemoteRef({ url, credential: async () => token, ref: `refs/heads/${branch}` })
-      if (result.kind !== 'read') throw new Error(`the branch could not be read back: ${result.message}`)
+      if (result.kind !== 'read') throw new Unreachable(`the branch could not be read back: ${result.message}`)
       return result.sha
     },
   }

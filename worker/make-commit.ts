@@ -5,6 +5,7 @@ import { crashpoint } from '../telemetry/index.ts'
 import type { Change } from './collect-change.ts'
 import { renderTitle } from './render-pull-request.ts'
 import type { Base, Task } from './task.ts'
+import { withPatience } from './with-patience.ts'
 
 export type Commit = Payload<'commit.made'>
 
@@ -33,8 +34,9 @@ function acceptedAt(task: Task): number {
   return task.log.state().accepted?.at ?? 0
 }
 
-async function authorName({ ports }: Task): Promise<string> {
-  return ports.github ? (await ports.github.identity()).botLogin : 'grokbot'
+async function authorName(task: Task): Promise<string> {
+  const { github } = task.ports
+  return github ? (await withPatience(task, 'reading the App', () => github.identity())).botLogin : 'grokbot'
 }
 
 /** The same task always has the same branch: that is how a lost push is found again. */

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
 import { type Mount, type Network, openSandbox, type Sandbox, type SandboxOptions, sandboxLimitDefaults } from '../sandbox/index.ts'
 
 /** The plain data every sandbox of a task is opened with; crosses the thread boundary. */
@@ -26,8 +28,15 @@ export async function openTaskSandbox(place: SandboxPlace, options: TaskSandboxO
     ...shared,
     ...options,
     mounts: [...options.mounts, ...roots.map(root => ({ source: root, target: root, mode: 'ro' as const }))],
+    path: roots.flatMap(programsOf),
     limits: { ...sandboxLimitDefaults, wallMs },
   })
+}
+
+/** Where a root keeps its programs: in its `bin`, or in itself when that is its name. */
+function programsOf(root: string): string[] {
+  if (path.basename(root) === 'bin') return [root]
+  return existsSync(path.join(root, 'bin')) ? [path.join(root, 'bin')] : []
 }
 
 /** A sandbox in which the repository's own commands run: its work tree, its throwaway gitdir, the objects read-only. */

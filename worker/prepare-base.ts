@@ -13,6 +13,7 @@ import { crashpoint } from '../telemetry/index.ts'
 import { report } from './report.ts'
 import { goOn, Stopped } from './stopped.ts'
 import type { Base, CommandPlan, Task } from './task.ts'
+import { Unreachable, withPatience } from './with-patience.ts'
 
 const configPath = '.github/grok.yml'
 const fileBytesMax = 262_144
@@ -59,9 +60,15 @@ async function fetchBase(task: Task, mirror: Mirror): Promise<void> {
   // A local run may start from a tag or another remote's branch: those are fetched by their name, branches always.
   const refs = accepted.base.ref.startsWith('refs/') ? { refs: { [accepted.base.ref]: null } } : {}
   const options = { url: accepted.repository.url, ...(credential ? { credential } : {}), ...refs, signal: task.stop }
-  const fetched = await fetchMirror(mirror, options)
-  goOn(task)
-  if (fetched.kind !== 'fetched') throw new Error(`the repository could not be fetched: ${fetched.message}`)
+  await withPatience(task, 'fetching the repository', async () => {
+    const fetched = await fetchMirror(mirror, options)
+    goOn(task)
+    if (fetched.kind === 'fetched') return
+    const message = `the repository could not be fetched: ${fetched.message}`
+    throw fetched.kind === 'failed' && (fetched.reason === 'unreachable' || fetched.reason === 'timed-out')
+      ? new Unreachable(message)
+      : new Error(message)
+  })
   if (!(await hasCommit(mirror, accepted.base.sha)))
     throw new Error(`the commit ${accepted.base.sha} is in no branch of the repository any more`)
 }

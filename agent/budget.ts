@@ -21,7 +21,7 @@ export type Budget = {
   used(): Usage
 }
 
-export type Reservation = { kind: 'reserved'; counts: TokenCounts; tokens: number }
+type Reservation = { kind: 'reserved'; counts: TokenCounts; tokens: number }
 
 /** For bytes no server has counted yet: twice the usual estimate. */
 const reserveBytesPerToken = 2

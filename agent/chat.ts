@@ -42,7 +42,10 @@ export function openChat(head: object, systemPrompt: string, userPrompt: string)
   }
 }
 
-/** Bytes that only grow, hashed as they come. What was handed out is never written over. */
+/**
+ * Bytes that only grow, hashed as they come. A closed request is a view, not a copy: only its tail is written over by the
+ * next message, and that comes after the request was answered; a retry sends the same bytes.
+ */
 function growingBytes() {
   let buffer = Buffer.allocUnsafe(65_536)
   let used = 0
@@ -62,10 +65,9 @@ function growingBytes() {
       used += count
     },
     close(tail: string): ChatRequest {
-      const body = Buffer.allocUnsafe(used + tail.length)
-      buffer.copy(body, 0, 0, used)
-      body.write(tail, used, 'latin1')
-      return { body, hash: hash.copy().update(tail).digest('hex') }
+      reserve(tail.length)
+      buffer.write(tail, used, 'latin1')
+      return { body: buffer.subarray(0, used + tail.length), hash: hash.copy().update(tail).digest('hex') }
     },
     length: () => used,
   }

@@ -33,7 +33,7 @@ export type SettledCall = Payload<'tool.settled'>
 /** `snapshot`: how many snapshots there were, 0 = none. `calls`: whose effects on files are gone. */
 export type Loss = { snapshot: number; calls: readonly SettledCall[] }
 
-export class ErasedSession extends Error {
+class ErasedSession extends Error {
   override name = 'ErasedSession'
 }
 

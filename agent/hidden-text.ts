@@ -6,7 +6,7 @@ import { findVisibleCode, type VisibleCode } from './visible-code.ts'
  */
 export type HiddenText = { visible: string; removed: readonly { kind: HiddenKind; count: number }[] }
 
-export type HiddenKind =
+type HiddenKind =
   | 'html-comment'
   | 'link-comment'
   | 'zero-width'

@@ -65,7 +65,7 @@ export type AgentSandbox = {
   egress(): readonly { host: string; port: number; verdict: 'allowed' | 'refused'; reason: string }[]
 }
 
-export type Command = { argv: readonly string[]; cwd?: string; wallMs?: number; signal?: AbortSignal }
+type Command = { argv: readonly string[]; cwd?: string; wallMs?: number; signal?: AbortSignal }
 
 export type CommandResult =
   | {

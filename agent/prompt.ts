@@ -12,7 +12,7 @@ import { type Frames, openFrames } from './untrusted.ts'
 export type { Prompts }
 
 /** Everything the first prompts are made from, as one record: whoever has it can make them again and compare. */
-export type PromptContext = {
+type PromptContext = {
   version: 1
   family: string
   model: string

@@ -7,7 +7,7 @@ export type RepetitionGuard = { observe(calls: readonly ToolCall[]): 'go-on' | '
 
 type Row = { kind: string; nudgeAt: number; stopAt: number }
 
-export const repetitionTable = {
+const repetitionTable = {
   /** Every call reads or plans. */
   looking: { kind: 'looking', nudgeAt: 4, stopAt: 8 },
   acting: { kind: 'acting', nudgeAt: 8, stopAt: 12 },

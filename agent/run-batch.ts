@@ -42,7 +42,9 @@ export async function runBatch(session: SessionContext, turn: number, calls: rea
     if (!result) return { kind: 'left' }
     results[entry.index] = result
   }
-  if (started === 'started' && ready.some(entry => entry.call.tool.kind === 'execute')) session.snapshots.begin(turn)
+  const ranCommand = ready.some(entry => entry.call.tool.kind === 'execute')
+  const wrote = ready.some(entry => !entry.call.tool.readOnly)
+  if (started === 'started' && (ranCommand || (wrote && session.snapshots.owed()))) session.snapshots.begin(turn)
   return { kind: 'settled', results: results as Settled[] }
 }
 

@@ -35,7 +35,7 @@ export type SessionStart = {
   recorded: readonly RecordedEvent[]
 }
 
-export type Trust = 'trusted' | 'untrusted'
+type Trust = 'trusted' | 'untrusted'
 
 export type ModelSettings = {
   name: string

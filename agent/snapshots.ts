@@ -7,6 +7,8 @@ import type { ProgressUpdate, SessionPorts } from './ports.ts'
  */
 export type SnapshotKeeper = {
   begin(turn: number): void
+  /** True after a tree was refused: whatever is done since then would be lost in a crash, so the next batch tries again. */
+  owed(): boolean
   /** Resolves when no tree is being made; false = fenced. */
   settled(): Promise<boolean>
   /** How many there are. */
@@ -20,9 +22,11 @@ export function openSnapshots(
   progress: (update: ProgressUpdate) => void,
 ): SnapshotKeeper {
   let count = known
+  let owed = false
   let pending: Promise<boolean> = Promise.resolve(true)
   const take = async (turn: number): Promise<boolean> => {
     const result = await port()
+    owed = result.kind === 'refused'
     if (result.kind === 'refused') {
       progress({ kind: 'snapshot', turn, outcome: 'refused', reason: result.reason })
       return true
@@ -40,6 +44,7 @@ export function openSnapshots(
       // A tree that can not be made is noticed by whoever waits for it, not as an unhandled rejection.
       pending.catch(() => {})
     },
+    owed: () => owed,
     settled: () => pending,
     count: () => count,
   }

@@ -10,7 +10,7 @@ export type Stop = {
 }
 
 /** `hand-over`: the worker goes away and another goes on; nothing is ended. */
-export type StopReason = 'cancelled' | 'deadline' | 'fenced' | 'hand-over'
+type StopReason = 'cancelled' | 'deadline' | 'fenced' | 'hand-over'
 
 /** What a worker aborts `cancel` with when the task is to be taken over instead of ended. */
 export const handOver = 'hand-over'
@@ -48,6 +48,8 @@ export function openStop(cancel: AbortSignal, deadlineAt: number, now: () => num
     fence: () => stop('fenced'),
     close() {
       clearTimeout(timer)
+      // Whatever was left behind, by a stop or by a throw, must not go on.
+      controller.abort('closed')
       cancel.removeEventListener('abort', onCancel)
     },
   }

@@ -21,7 +21,7 @@ export class PromptFault extends Error {
 }
 
 /** The folder of the source tree; a bundle passes the folder its own copy lies in. */
-export const sourceFolder = fileURLToPath(new URL('.', import.meta.url))
+const sourceFolder = fileURLToPath(new URL('.', import.meta.url))
 
 const placeholder = /\$\{\{\s*([\w.-]+)\s*\}\}/g
 

@@ -11,7 +11,7 @@ export type GateRow = {
   paths?: readonly string[]
 }
 
-export type PermissionRule = GateRow & { verdict: 'allow' | 'ask' | 'deny' }
+type PermissionRule = GateRow & { verdict: 'allow' | 'ask' | 'deny' }
 
 /** The tables of the gate. All are consulted for every call, the empty ones too. */
 export type GateTables = {

@@ -49,7 +49,8 @@ export const noTokens: TokenCounts = { inputTokens: 0, cachedTokens: 0, outputTo
 export function openSampler({ endpoint, limits, random }: SamplerPorts): Sampler {
   const transport = openModelFetch({ connectMs: limits.modelConnectMs, responseBytesMax: limits.answerBytesMax * wireBytesPerAnswerByte })
   const client = new OpenAI({
-    apiKey: endpoint.apiKey,
+    // Endpoints without keys exist; the client refuses an empty one.
+    apiKey: endpoint.apiKey || 'none',
     baseURL: endpoint.baseUrl,
     organization: null,
     project: null,

@@ -19,7 +19,7 @@ const primitives = {
   run: erased(run),
   todo: erased(todo),
 }
-export type PrimitiveName = keyof typeof primitives
+type PrimitiveName = keyof typeof primitives
 
 /** Forgets the type of the input. Safe as long as every input comes out of the primitive's own schema, which `parse` sees to. */
 function erased<Input>(primitive: Primitive<Input>): Primitive<unknown> {
@@ -36,7 +36,7 @@ type FamilyRow = {
 }
 
 /** A family is data: what models of one kind know the primitives by. A new one touches no code of a tool. */
-export const families = {
+const families = {
   grok_build: [
     { client: 'read_file', primitive: 'read', parameters: { path: 'target_file' }, description: 'read' },
     {

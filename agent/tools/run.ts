@@ -40,7 +40,7 @@ export const run: Primitive<Input> = {
 }
 
 /** 0 or nothing = the default; a value is cut at the ceiling; never longer than the session has left. */
-export function commandWallMs(asked: number | undefined, context: Pick<ToolContext, 'limits' | 'timeLeftMs'>): number {
+function commandWallMs(asked: number | undefined, context: Pick<ToolContext, 'limits' | 'timeLeftMs'>): number {
   const { commandWallMs: usual, commandWallMsMax: most } = context.limits
   const wanted = asked !== undefined && asked > 0 ? asked : usual
   return Math.max(1, Math.min(wanted, Math.max(most, usual), context.timeLeftMs()))
@@ -86,7 +86,7 @@ function describeResult(result: Ended, wallMs: number, context: ToolContext): To
 const marker = '\n\n... (output truncated) ...\n\n'
 
 /** The first and the last half of `charsMax` characters, never cutting a surrogate pair. */
-export function headAndTail(text: string, charsMax: number): { text: string; cut: boolean } {
+function headAndTail(text: string, charsMax: number): { text: string; cut: boolean } {
   if (text.length <= charsMax) return { text, cut: false }
   const half = Math.floor(charsMax / 2)
   const headEnd = isHighSurrogate(text.charCodeAt(half - 1)) ? half - 1 : half

@@ -4,7 +4,7 @@ export type TextFile =
   | { kind: 'binary'; what: string }
   | { kind: 'lfs-pointer'; size: string }
 
-export type LineEnds = 'LF' | 'CRLF' | 'mixed' | 'none'
+type LineEnds = 'LF' | 'CRLF' | 'mixed' | 'none'
 
 const sniffBytes = 8_192
 const nonPrintablePercentMax = 30
@@ -60,7 +60,7 @@ function lfsPointer(content: Uint8Array): string | null {
   return /^size (\d+)$/m.exec(text)?.[1] ?? 'unknown'
 }
 
-export function lineEnds(content: Uint8Array): LineEnds {
+function lineEnds(content: Uint8Array): LineEnds {
   let lf = 0
   let crlf = 0
   for (let index = content.indexOf(0x0a); index >= 0; index = content.indexOf(0x0a, index + 1)) {

@@ -11,7 +11,7 @@ const Input = z.object({
 })
 type Input = z.infer<typeof Input>
 
-export type Todo = { id: string; content: string; status: (typeof statuses)[number] }
+type Todo = { id: string; content: string; status: (typeof statuses)[number] }
 /** The session's own list: kept in memory and rebuilt from the recorded calls on resume. */
 export type TodoList = Map<string, Todo>
 

@@ -179,13 +179,16 @@ function fileHost(root: string, place: (path: string) => string): FileHost {
   }
 }
 
+/** A system package, as the sandbox's own file host finds it. */
+const ripgrepProgram = 'rg'
+
 function ripgrep(
   root: string,
   argv: readonly string[],
   wallMs: number,
 ): Promise<{ exitCode: number; stdout: Buffer; stderr: string; timedOut: boolean }> {
   return new Promise(resolve => {
-    const child = spawn('rg', argv, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(ripgrepProgram, argv, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
     const stdout: Buffer[] = []
     let stderr = ''
     let timedOut = false

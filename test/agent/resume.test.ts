@@ -134,6 +134,31 @@ describe('a session that was killed', () => {
     expect(settled).toHaveLength(9)
   }
 
+  it('goes on from chains of kills: no call settles twice, no command runs twice, whatever attempt it was in', async () => {
+    model.script(road())
+    const first = await open()
+    const whole = await runIn({ sandbox: first, model })
+    for (let cut = 2; cut < whole.events.length; cut += 5) {
+      for (let later = 1; later < 12; later += 3) {
+        for (const name of await readdir(counters)) await rm(join(counters, name))
+        const one = asRecorded(whole.events.slice(0, cut), 1)
+        const second = await runAgain(one, first.trees)
+        const two = asRecorded(second.events.slice(0, later), 2)
+        const ran = await counts()
+        const recorded = [...one, ...two].map((event, index) => ({ ...event, seq: index + 1 }))
+        const third = await runAgain(recorded, first.trees)
+        expect(third.result, `cut ${cut}, then ${later}`).toMatchObject({ kind: 'ended', reason: 'answer', turns: 7 })
+        expectEachCallOnce([...whole.events.slice(0, cut), ...second.events.slice(0, later), ...third.events])
+        const begun = (turn: number) =>
+          recorded.some(event => event.type === 'tool.started' && event.payload?.turn === turn && event.payload.kind === 'execute')
+        const after = await counts()
+        const more = (name: string) => (after[name] ?? 0) - (ran[name] ?? 0)
+        expect({ third: more('third'), fourth: more('fourth') }).toEqual({ third: begun(3) ? 0 : 1, fourth: begun(4) ? 0 : 1 })
+      }
+    }
+    model.assertNoRefusedRequests()
+  }, 60_000)
+
   it('answers a command that was cut off with "interrupted", naming the snapshot, and makes a read again', async () => {
     model.script(road())
     const first = await open()
@@ -225,6 +250,20 @@ describe('a session that was killed', () => {
           : event,
       ) as NewEvent[]
     await expect(runIn({ sandbox, model, start: { recorded: asRecorded(broken) } })).rejects.toThrow(/gave other bytes when made again/)
+  })
+
+  it('tries again after a batch of edits when the tree before was refused', async () => {
+    model.script(road())
+    const sandbox = await open()
+    let asked = 0
+    const snapshot = async () => (++asked < 3 ? { kind: 'refused' as const, reason: 'a file is too large' } : sandbox.snapshot())
+    const { events, progress } = await runIn({ sandbox, model, ports: { snapshot } })
+    expect(events.flatMap(event => (event.type === 'snapshot.taken' ? [event.payload.turn] : []))).toEqual([5])
+    expect(progress.flatMap(update => (update.kind === 'snapshot' ? [`${update.turn} ${update.outcome}`] : []))).toEqual([
+      '3 refused',
+      '4 refused',
+      '5 taken',
+    ])
   })
 
   it('does not begin a batch that can write before the tree of the last one is fixed', async () => {

@@ -75,6 +75,14 @@ describe('a session', () => {
     expect(Object.keys(model.requests[0]?.body as object).at(-1)).toBe('messages')
   })
 
+  it('keeps its connection over a command that takes longer than an answer is drained', async () => {
+    const sandbox = await folder()
+    const call = { name: 'run_terminal_command', arguments: { command: 'sleep 0.6', description: 'wait' } }
+    model.script([{ toolCalls: [call] }, { toolCalls: [call] }, { text: 'ok' }])
+    await runIn({ sandbox, model })
+    expect(model.connections()).toBe(1)
+  })
+
   it('says a call and its result in the words of a tool-settled event', async () => {
     const sandbox = await folder()
     model.script([
@@ -251,7 +259,7 @@ describe('a session', () => {
     model.script([{ toolCalls: [call, { ...call }] }, { toolCalls: [{ ...call }] }, { text: 'ok' }])
     const { events } = await runIn({ sandbox, model })
     model.assertNoRefusedRequests()
-    expect(events.flatMap(event => (event.type === 'tool.settled' ? [event.payload.callId] : []))).toEqual([
+    expect(events.flatMap(event => (event.type === 'tool.settled' ? [event.payload.callId] : [])).sort()).toEqual([
       'call_0',
       'call_0-2',
       'call_0-3',

@@ -11,3 +11,10 @@ export const agentEnvironment = {
   LANG: 'C.UTF-8',
   TERM: 'dumb',
 } as const
+
+/** The environment of one session's commands: an operator's toolchains are found before the system's programs. */
+export function commandEnvironment(path: readonly string[] = []): Record<string, string> {
+  const unusable = path.find(folder => !folder.startsWith('/') || folder.includes(':'))
+  if (unusable !== undefined) throw new Error(`not usable in a search path: ${JSON.stringify(unusable)}`)
+  return { ...agentEnvironment, PATH: [...path, agentEnvironment.PATH].join(':') }
+}

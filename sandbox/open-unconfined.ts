@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import type { SandboxReport } from '../domain/index.ts'
 import type { Engine } from './engine.ts'
 import { sandboxEntries } from './entries.ts'
-import { agentEnvironment } from './environment.ts'
+import { commandEnvironment } from './environment.ts'
 import { createFifoStore, type Fifo, type FifoStore } from './fifo-store.ts'
 import { createFileHost } from './file-host.ts'
 import { limitedArgv } from './launch.ts'
@@ -33,7 +33,7 @@ export async function openUnconfined(options: SandboxOptions, engine: Engine, fo
   const toHost = (path: string) => mapPath(path, map)
   const fifos = createFifoStore(engine, folder.fifo, options.user)
   const files = options.files ? createFileHost(async () => spawnFileHost(options, engine, map)) : null
-  const environment = { ...agentEnvironment, HOME: folder.home, TMPDIR: tmp }
+  const environment = { ...commandEnvironment(options.path), HOME: folder.home, TMPDIR: tmp }
   let number = 0
   return {
     report,

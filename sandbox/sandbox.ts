@@ -47,6 +47,8 @@ export type SandboxOptions = {
   workspace: { source: string; mode: 'ro' | 'rw' } | null
   /** More binds: the throwaway gitdir at /workspace/.git, the mirror's objects, toolchain roots, a setup cache. */
   mounts: readonly Mount[]
+  /** Absolute inside paths that are searched for programs before the system's: a toolchain root's `bin`. */
+  path?: readonly string[]
   /** Host folder of this session, owned by `user`, mode 0700: holds home, tmp, output files. The caller removes it. */
   runDir: string
   user: SandboxUser

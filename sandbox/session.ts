@@ -4,7 +4,7 @@ import { proxyEnvironment } from './egress/environment.ts'
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts'
 import type { Engine } from './engine.ts'
 import { sandboxEntries } from './entries.ts'
-import { agentEnvironment } from './environment.ts'
+import { commandEnvironment } from './environment.ts'
 import { explainFailure } from './failure-cause.ts'
 import { createFifoStore, type FifoStore } from './fifo-store.ts'
 import { createFileHost } from './file-host.ts'
@@ -131,7 +131,7 @@ function parkContext({ options, folder, engine, holder }: SessionContext, fifos:
     user: options.user,
     limits: options.limits,
     seccomp: folder.seccomp.commands,
-    environment: { ...agentEnvironment, ...proxyEnvironment(options.network, engineLimits.relayPort) },
+    environment: { ...commandEnvironment(options.path), ...proxyEnvironment(options.network, engineLimits.relayPort) },
     net: options.network.kind !== 'host',
   }
 }

@@ -1,6 +1,6 @@
 export type { FakeGitHub } from './github/fake-github.ts'
 export type { Fault } from './github/fault.ts'
-export type { Permissions, RequestRecord } from './github/state.ts'
+export type { Permissions } from './github/state.ts'
 export { worldFromPayload } from './github/world-from-payload.ts'
 export type { ModelRequest } from './model/answer-request.ts'
 export type { ChatRequest } from './model/check-request.ts'

@@ -49,6 +49,7 @@ export async function startServer(state: GitHubState, routes: readonly Route[], 
 }
 
 async function closeServer(server: Server, connections: Map<Socket, number>): Promise<void> {
+  if (!server.listening) return
   server.close()
   for (const socket of connections.keys()) socket.destroy()
   await once(server, 'close')

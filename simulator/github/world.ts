@@ -25,7 +25,7 @@ import {
 } from './state.ts'
 import { syncPulls } from './sync-pulls.ts'
 
-export type NewRepository = {
+type NewRepository = {
   owner: string
   name: string
   private?: boolean

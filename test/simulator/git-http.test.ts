@@ -209,7 +209,6 @@ describe('what the server declines', () => {
     expect(statusLine(ran)).toBe(`!\tHEAD:refs/heads/declined-${reason}\t[remote rejected] ${status}`)
     expect(ran.stderr).toContain(text)
     expect(handle.hits()).toBe(1)
-    await ok(push(`declined-${reason}`))
   })
 })
 

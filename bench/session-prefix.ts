@@ -125,10 +125,11 @@ function ports(baseUrl: string, folder: string): SessionPorts {
 /** Request, read the stream, read the file, append: nothing else. */
 async function bareLoop(baseUrl: string, folder: string, onTurn: () => void) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  let body = `{"model":"bench","stream":true,"messages":[${JSON.stringify({ role: 'user', content: 'go' })}`
+  let body = Buffer.from(`{"model":"bench","stream":true,"messages":[${JSON.stringify({ role: 'user', content: 'go' })}`)
+  const tail = Buffer.from(']}')
   for (;;) {
     onTurn()
-    const text = await post(`${baseUrl}/chat/completions`, agent, `${body}]}`)
+    const text = await post(`${baseUrl}/chat/completions`, agent, Buffer.concat([body, tail]))
     const call = text.split('\n\n').flatMap(event => {
       const data = event.startsWith('data: {') ? JSON.parse(event.slice(6)) : null
       return data?.choices?.[0]?.delta?.tool_calls ?? []
@@ -140,18 +141,19 @@ async function bareLoop(baseUrl: string, folder: string, onTurn: () => void) {
       .slice(offset - 1, offset + 19)
       .map((line, index) => `${offset + index}→${line}`)
       .join('\n')
-    body += `,${JSON.stringify({ role: 'assistant', content: null, tool_calls: [{ id: call.id, type: 'function', function: call.function }] })}`
-    body += `,${JSON.stringify({ role: 'tool', tool_call_id: call.id, content })}`
+    const answer = { role: 'assistant', content: null, tool_calls: [{ id: call.id, type: 'function', function: call.function }] }
+    const result = { role: 'tool', tool_call_id: call.id, content }
+    body = Buffer.concat([body, Buffer.from(`,${JSON.stringify(answer)},${JSON.stringify(result)}`)])
   }
   agent.destroy()
 }
 
-function post(url: string, agent: Agent, body: string): Promise<string> {
+function post(url: string, agent: Agent, body: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(url, {
       agent,
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+      headers: { 'content-type': 'application/json', 'content-length': body.byteLength },
     })
     request.on('error', reject)
     request.on('response', response => {

@@ -138,8 +138,8 @@ describe('a session that was killed', () => {
     model.script(road())
     const first = await open()
     const whole = await runIn({ sandbox: first, model })
-    for (let cut = 2; cut < whole.events.length; cut += 5) {
-      for (let later = 1; later < 12; later += 3) {
+    for (let cut = 2; cut < whole.events.length; cut += 7) {
+      for (let later = 1; later < 12; later += 5) {
         for (const name of await readdir(counters)) await rm(join(counters, name))
         const one = asRecorded(whole.events.slice(0, cut), 1)
         const second = await runAgain(one, first.trees)

@@ -48,8 +48,10 @@ export const detectionTable: readonly Row[] = [
     ecosystem: 'make',
     hosts: [],
     detect(root) {
-      const makefile = root.read('Makefile') ?? root.read('makefile') ?? root.read('GNUmakefile')
-      const target = makefile === null ? null : (/^(test|check)\s*:(?!=)/m.exec(makefile)?.[1] ?? null)
+      // The order in which make itself looks.
+      const makefile = root.read('GNUmakefile') ?? root.read('makefile') ?? root.read('Makefile')
+      const targets = makefile === null ? [] : targetsOf(makefile)
+      const target = ['test', 'check'].find(name => targets.includes(name))
       return target ? { setup: [], checks: [`make ${target}`] } : null
     },
   },
@@ -62,6 +64,11 @@ export function detectCommands(root: RootView): Detected | null {
     return commands ? [{ ecosystem, hosts, ...commands }] : []
   })
   return found.find(({ checks }) => checks.length > 0) ?? found[0] ?? null
+}
+
+/** The names before a rule's colon; `name := value` is a variable. */
+function targetsOf(makefile: string): string[] {
+  return [...makefile.matchAll(/^([\w.-][^:=#\n]*):(?!:?=)/gm)].flatMap(rule => (rule[1] ?? '').trim().split(/[ \t]+/))
 }
 
 function npmSetup(root: RootView, manifest: Record<string, unknown>): string[] {
@@ -83,7 +90,8 @@ function scriptOf(manifest: Record<string, unknown>, name: string): string | nul
 function parseJson(text: string | null): Record<string, unknown> | null {
   if (text === null) return null
   try {
-    const value: unknown = JSON.parse(text)
+    // npm takes a byte order mark too.
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
   } catch {
     // A manifest that is no JSON detects nothing; the missing check is then said in the result.

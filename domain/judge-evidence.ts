@@ -8,12 +8,10 @@ export type Judgement = { verdict: 'proven' | 'unproven'; reasons: string[] }
 
 /**
  * "Proven" needs positive evidence: at least one check ran on the new code and passed it with the base's tests as well as
- * with its own, and no counted test went away. Everything else is unproven, with a reason for each missing part. Pure.
+ * with its own, tests ran where they are counted, and none that ran on the base went away. Everything else is unproven,
+ * with a reason for each missing part. Pure.
  */
-export function judgeEvidence(
-  checks: readonly CheckEvidence[],
-  facts: { changedTests: number; setupFailed: boolean; tainted: boolean },
-): Judgement {
+export function judgeEvidence(checks: readonly CheckEvidence[], facts: { setupFailed: boolean }): Judgement {
   const reasons: string[] = []
   if (facts.setupFailed) reasons.push('setup failed, so the checks ran without it')
   if (checks.length === 0) reasons.push('no check is configured or could be detected')
@@ -29,13 +27,22 @@ function judgeCheck({ name, cells }: CheckEvidence): string[] {
   const reasons: string[] = []
   if (!passed(newCodeBaseTests))
     reasons.push(`\`${name}\` passes only with changed tests: with the base's it fails (${endOf(newCodeBaseTests)})`)
+  if (newCodeNewTests.counts?.passed === 0) reasons.push(`\`${name}\` passes, but ran no test`)
   if (!baseCodeBaseTests) reasons.push(`\`${name}\` did not run on the base, so nothing can be compared`)
-  else reasons.push(...fell(name, baseCodeBaseTests.counts, newCodeNewTests.counts))
+  else {
+    // The new tests may make up for base tests that the new code keeps from running: both are compared with the base.
+    const [reason] = [
+      ...fell(name, baseCodeBaseTests, newCodeNewTests, ''),
+      ...fell(name, baseCodeBaseTests, newCodeBaseTests, " of the base's"),
+    ]
+    if (reason) reasons.push(reason)
+  }
   return reasons
 }
 
-function passed({ exitCode, killedBy }: CellResult): boolean {
-  return exitCode === 0 && killedBy === null
+/** An exit code of 0 beside counted failures is a check that hides them, such as one ending in `|| true`. */
+function passed({ exitCode, killedBy, counts }: CellResult): boolean {
+  return exitCode === 0 && killedBy === null && (counts === null || counts.failed === 0)
 }
 
 function endOf({ exitCode, killedBy, counts }: CellResult): string {
@@ -44,10 +51,10 @@ function endOf({ exitCode, killedBy, counts }: CellResult): string {
 }
 
 /** Tests that ran before and do not run any more, whether removed, skipped or no longer reported. */
-function fell(name: string, base: TestCounts | null, now: TestCounts | null): string[] {
-  if (base === null) return []
-  if (now === null) return [`\`${name}\` no longer says how many tests ran`]
-  const before = base.passed + base.failed
-  const after = now.passed + now.failed
-  return after < before ? [`\`${name}\` ran ${after} tests, ${before} on the base`] : []
+function fell(name: string, base: CellResult, now: CellResult, whose: string): string[] {
+  if (base.counts === null) return []
+  if (now.counts === null) return [`\`${name}\` no longer says how many${whose} tests ran`]
+  const before = base.counts.passed + base.counts.failed
+  const after = now.counts.passed + now.counts.failed
+  return after < before ? [`\`${name}\` ran ${after}${whose} tests, ${before} on the base`] : []
 }

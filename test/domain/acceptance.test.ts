@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest'
+import { commandTable, decideAcceptance, type Facts, findCommand, type RefusalReason } from '../../domain/index.ts'
+
+const facts: Facts = {
+  ownerAllowed: true,
+  actor: { id: 7, login: 'mona', kind: 'user' },
+  botAllowed: false,
+  role: 'write',
+  subject: 'issue',
+  archived: false,
+  locked: false,
+  baseSha: 'a'.repeat(40),
+  defaultBranch: 'main',
+  killSwitch: 'on',
+  budget: { kind: 'ok' },
+}
+const bot = { id: 8, login: 'robot[bot]', kind: 'bot' as const }
+const self = { id: 9, login: 'grokbot[bot]', kind: 'self' as const }
+const decide = (word: string, change: Partial<Facts> = {}, prefix = '/grok') =>
+  decideAcceptance({ index: 0, word, text: '' }, { ...facts, ...change }, prefix)
+
+describe('a command is accepted', () => {
+  it.each<[string, string, Partial<Facts>, string]>([
+    ['from somebody who can write', 'fix', {}, 'fix'],
+    ['from a maintainer', 'fix', { role: 'maintain' }, 'fix'],
+    ['from an administrator', 'fix', { role: 'admin' }, 'fix'],
+    ['in any case of letters', 'FIX', {}, 'fix'],
+    ['by another of its names', 'stop', { subject: 'pull' }, 'cancel'],
+    ['help, from a reader', 'help', { role: 'read' }, 'help'],
+    ['from a bot that is allowed by its id', 'fix', { actor: bot, botAllowed: true }, 'fix'],
+    ['help, while runs are switched off', 'help', { killSwitch: 'pulled' }, 'help'],
+    ['cancel, while runs are switched off', 'cancel', { killSwitch: 'pulled' }, 'cancel'],
+    ['help, with the budget spent', 'help', { budget: { kind: 'spent', words: 'Spent.' } }, 'help'],
+    ['help, in an empty repository', 'help', { baseSha: null }, 'help'],
+    ['help, where people may not write', 'help', { locked: true, archived: true }, 'help'],
+  ])('%s', (_, word, change, verb) => {
+    expect(decide(word, change)).toEqual({ kind: 'accepted', row: commandTable.find(row => row.verb === verb) })
+  })
+})
+
+describe('nothing is said to', () => {
+  it.each<[string, Partial<Facts>, string]>([
+    ['our own comment', { actor: self }, 'own-comment'],
+    ['our own comment, even when bots are allowed', { actor: self, botAllowed: true }, 'own-comment'],
+    ['a foreign bot', { actor: bot }, 'bot'],
+    ['a foreign bot that can administer', { actor: bot, role: 'admin' }, 'bot'],
+    ['an owner that is not served', { ownerAllowed: false }, 'owner-not-allowed'],
+    ['an allowed bot of an owner that is not served', { actor: bot, botAllowed: true, ownerAllowed: false }, 'owner-not-allowed'],
+  ])('%s', (_, change, reason) => {
+    // Whatever was asked: an unknown command would otherwise make two bots talk to each other for ever.
+    for (const word of ['fix', 'help', 'nonsense']) expect(decide(word, change)).toEqual({ kind: 'ignored', reason })
+  })
+})
+
+describe('a command is refused with a reason', () => {
+  const spent = { kind: 'spent', words: 'Not started: today’s budget is spent.' } as const
+  it.each<[string, string, Partial<Facts>, RefusalReason, string]>([
+    ['that is none', 'frobnicate', {}, 'unknown-command', '`/grok frobnicate` is not a command. Try `/grok help`.'],
+    ['without a word', '', {}, 'unknown-command', '`/grok …` is not a command. Try `/grok help`.'],
+    [
+      'that would break out of our words',
+      '`@everyone\n# hi`',
+      {},
+      'unknown-command',
+      '`/grok everyonehi` is not a command. Try `/grok help`.',
+    ],
+    ['that is very long', 'x'.repeat(500), {}, 'unknown-command', `\`/grok ${'x'.repeat(40)}\` is not a command. Try \`/grok help\`.`],
+    ['that is a property of every object', 'constructor', {}, 'unknown-command', '`/grok constructor` is not a command. Try `/grok help`.'],
+    [
+      'from nobody',
+      'help',
+      { role: 'none' },
+      'role',
+      '`/grok help` needs read access here; you have none. Somebody with read access can run it for you.',
+    ],
+    [
+      'from a reader',
+      'fix',
+      { role: 'read' },
+      'role',
+      '`/grok fix` needs write access here; you have read. Somebody with write access can run it for you.',
+    ],
+    [
+      'from somebody who triages',
+      'fix',
+      { role: 'triage' },
+      'role',
+      '`/grok fix` needs write access here; you have triage. Somebody with write access can run it for you.',
+    ],
+    [
+      'from an allowed bot without the role',
+      'fix',
+      { actor: bot, botAllowed: true, role: 'read' },
+      'role',
+      '`/grok fix` needs write access here; you have read. Somebody with write access can run it for you.',
+    ],
+    ['at the wrong place', 'fix', { subject: 'pull' }, 'wrong-place', '`/grok fix` works on issues only.'],
+    ['in an archived repository', 'fix', { archived: true }, 'archived', 'Not started: this repository is archived.'],
+    ['in a locked conversation', 'fix', { locked: true }, 'locked', 'Not started: this conversation is locked.'],
+    ['while runs are switched off', 'fix', { killSwitch: 'pulled' }, 'switched-off', 'Not started: the operator has switched runs off.'],
+    [
+      'in an empty repository',
+      'fix',
+      { baseSha: null, defaultBranch: 'trunk' },
+      'empty-repository',
+      'Not started: there is nothing to check out, `trunk` has no commit yet.',
+    ],
+    ['with the budget spent', 'fix', { budget: spent }, 'budget', 'Not started: today’s budget is spent.'],
+    [
+      'for its role before anything else is told',
+      'fix',
+      { role: 'read', archived: true, killSwitch: 'pulled', budget: spent },
+      'role',
+      '`/grok fix` needs write access here; you have read. Somebody with write access can run it for you.',
+    ],
+  ])('%s', (_, word, change, reason, words) => {
+    expect(decide(word, change)).toEqual({ kind: 'refused', reason, words })
+  })
+  it('in the words of the operator’s prefix', () => {
+    expect(decide('nonsense', {}, '/mend')).toMatchObject({ words: '`/mend nonsense` is not a command. Try `/mend help`.' })
+  })
+})
+
+describe('the command table', () => {
+  const words = commandTable.flatMap(row => [row.verb, ...row.aliases])
+  it('has no word twice', () => {
+    expect(new Set(words).size).toBe(words.length)
+  })
+  it.each(words)('finds %s', word => {
+    expect(findCommand(word)?.verb).toBe(commandTable.find(row => [row.verb, ...row.aliases].some(name => name === word))?.verb)
+  })
+  it('is decided the same way each time, and changes no facts', () => {
+    const frozen = Object.freeze({ ...facts })
+    expect(decideAcceptance({ index: 0, word: 'fix', text: '' }, frozen, '/grok')).toEqual(decide('fix'))
+  })
+})

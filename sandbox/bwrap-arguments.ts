@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Engine } from './engine.ts'
+import { fds, launchMark } from './launch.ts'
 import { engineLimits } from './limits.ts'
 import { engineFolder, runtimeSteps, type TreeStep } from './plan-tree.ts'
 import type { RunFolder } from './run-folder.ts'
@@ -13,9 +14,6 @@ const holderEngineFolder = '/engine'
 
 /** The one identity inside, whatever the user's uid on the host is. */
 export const agentId = { uid: 1000, gid: 1000 } as const
-
-/** File descriptors of a launched sandbox, by the name of their purpose. */
-export const fds = { seccomp: 3, status: 5, control: 9 } as const
 
 /** Folders of our own code and the socket that only the file host and the relay may see, by their name below /engine. */
 export type EngineMounts = { fileHost: string; relay: string; proxy: string }
@@ -36,8 +34,9 @@ export function holderArguments(
     ...engineFolders(engine, mounts),
     ...['--size', String(engineLimits.runTmpfsBytes), '--tmpfs', treeRoot],
     ...steps.flatMap(step => mountArguments(step, treeRoot, folder)),
-    ...['--remount-ro', '/', '--json-status-fd', String(fds.status), '--clearenv', '--'],
-    ...[engine.shell, '-c', 'echo ready && exec sleep infinity'],
+    ...['--remount-ro', '/', '--json-status-fd', String(fds.status), '--clearenv'],
+    ...Object.entries(launchMark).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...['--', engine.shell, '-c', 'echo ready && exec sleep infinity'],
   ]
 }
 

@@ -40,10 +40,7 @@ export async function startHolder(engine: Engine, user: SandboxUser, args: reado
     await launched.closed
     return { kind: 'failed', stderr: launched.stderr(), childSeen: pid !== null, exit: launched.child.exitCode }
   }
-  let alive = true
-  launched.closed.then(() => {
-    alive = false
-  })
+  const alive = () => namespaceOf(pid, 'mnt') === namespaces.mnt
   return {
     kind: 'started',
     holder: {
@@ -52,9 +49,9 @@ export async function startHolder(engine: Engine, user: SandboxUser, args: reado
       // The user's own id is kept (`--preserve-credentials`): it is uid 0 of the holder's user namespace already.
       enter: net => [engine.nsenter, '-t', String(pid), '--preserve-credentials', '-U', '-m', ...(net ? ['-n'] : []), engine.bwrap],
       ended: launched.closed,
-      alive: () => alive,
+      alive,
       close: async () => {
-        if (alive && namespaceOf(pid, 'mnt') === namespaces.mnt) killPid(pid)
+        if (alive()) killPid(pid)
         await launched.closed
       },
     },

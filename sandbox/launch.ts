@@ -1,8 +1,10 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { fds } from './bwrap-arguments.ts'
 import type { SandboxUser } from './sandbox.ts'
+
+/** File descriptors of a launched sandbox, by the name of their purpose. */
+export const fds = { seccomp: 3, status: 5, control: 9 } as const
 
 export type ResourceLimits = {
   cpuSeconds: number
@@ -57,7 +59,7 @@ export function launch(options: LaunchOptions): Launched {
     const asRoot = process.getuid?.() === 0
     const child = spawn(...limitedArgv(options.shell, options.argv, limits), {
       stdio,
-      env: {},
+      env: launchMark,
       cwd: '/',
       ...(asRoot ? { uid: user.uid, gid: user.gid } : {}),
     })
@@ -66,6 +68,9 @@ export function launch(options: LaunchOptions): Launched {
     if (seccompFd !== null) closeSync(seccompFd)
   }
 }
+
+/** The environment of every launcher, by which `sweepOrphans` knows what is ours. bwrap clears it for what it starts. */
+export const launchMark = { GROKBOT_SANDBOX: '1' } as const
 
 /** The program and arguments that run `argv` under the limits, without a process in between. */
 export function limitedArgv(shell: string, argv: readonly string[], limits: ResourceLimits): [string, string[]] {

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
-import { commandArguments, fds } from './bwrap-arguments.ts'
+import { commandArguments } from './bwrap-arguments.ts'
 import { type Engine, namespaceOf } from './engine.ts'
 import { type Evidence, readEvidence } from './evidence.ts'
 import type { Fifo, FifoStore } from './fifo-store.ts'
 import { type Holder, killPid } from './holder.ts'
-import { type Launched, launch, leakedDescriptors, pipeAt } from './launch.ts'
+import { fds, type Launched, launch, leakedDescriptors, pipeAt } from './launch.ts'
 import { engineLimits } from './limits.ts'
 import type { SandboxLimits, SandboxUser } from './sandbox.ts'
 

@@ -80,9 +80,11 @@ export async function openSession(context: SessionContext): Promise<SessionOpene
 }
 
 async function parkAndJudge(context: ParkContext, expected: Expected, policy: SandboxOptions['policy']): Promise<Parked | NotParked> {
-  if (!context.holder.alive()) return { kind: 'unavailable', reason: "the session's holder has ended; open a new sandbox", missing: [] }
   const parked = await parkSandbox(context)
-  if (parked.kind === 'failed') return { kind: 'unavailable', reason: explainFailure(parked), missing: [] }
+  if (parked.kind === 'failed') {
+    const reason = context.holder.alive() ? explainFailure(parked) : "the session's holder has ended; open a new sandbox"
+    return { kind: 'unavailable', reason, missing: [] }
+  }
   const { report, lacking } = judgeEvidence(parked.sandbox.evidence, context.holder, expected)
   if (lacking.length === 0 || policy === 'prefer') return { kind: 'parked', sandbox: parked.sandbox, report }
   await parked.sandbox.discard()

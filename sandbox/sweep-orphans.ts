@@ -1,14 +1,15 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { namespaceOf } from './engine.ts'
 import { killPid } from './holder.ts'
+import { launchMark } from './launch.ts'
 import type { SandboxUser } from './sandbox.ts'
 
 export type Orphan = { pid: number; command: string }
 
 /**
- * Ends what a worker that was killed left behind: processes of a sandbox user whose parent is gone and that live in a user
- * namespace of their own. To be called at boot, before the first sandbox of that user is opened; anything else of the same
- * user, such as the worker itself in `single` mode, is in the host's namespace and is left alone.
+ * Ends what a worker that was killed left behind: processes of a sandbox user that carry our mark, whose parent is gone and
+ * that live in a user namespace of their own. To be called at boot. Anything else of the same user is left alone: in `single`
+ * mode that may be a rootless container or a browser, which look the same but for the mark.
  */
 export function sweepOrphans(user: SandboxUser): Orphan[] {
   const orphans = readdirSync('/proc')
@@ -25,13 +26,17 @@ function describeOrphan(pid: number, user: SandboxUser): Orphan[] {
     const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
     const parent = Number(/^PPid:\s+(\d+)/m.exec(status)?.[1])
     if (uid !== user.uid || !isReaper(parent) || /^State:\s+Z/m.test(status)) return []
-    const namespace = readlinkSync(`/proc/${pid}/ns/user`)
-    if (namespace === namespaceOf('self', 'user')) return []
+    if (namespaceOf(pid, 'user') === namespaceOf('self', 'user') || !isOurs(pid)) return []
     return [{ pid, command: readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0').slice(0, 1).join('') }]
   } catch {
     // It ended meanwhile, or it is not ours to look at.
     return []
   }
+}
+
+function isOurs(pid: number): boolean {
+  const environment = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
+  return Object.entries(launchMark).every(([name, value]) => environment.includes(`${name}=${value}`))
 }
 
 /** Orphans go to pid 1, or to the nearest process that asked for them (a user's service manager), which is no bwrap. */

@@ -4,6 +4,7 @@ import { defaultLimits, type Environment, type LimitValues, OperatorConfig, pars
 import type { Limits } from '../domain/index.ts'
 import type { WorkerSettings } from '../worker/index.ts'
 import { UsageError } from './exit.ts'
+import { nodeRoots } from './node-roots.ts'
 
 /** The operator's settings as the file has them now. A broken file is an error that names line and column. */
 export function readOperator(environment: Environment, dataDir: string): WorkerSettings {
@@ -21,6 +22,16 @@ export function readOperator(environment: Environment, dataDir: string): WorkerS
     )
   }
   return { limits: { ...defaultLimits(), ...parsed.value.limits }, operator: parsed.value, prefix: '/grok' }
+}
+
+/** What a worker on this machine goes by: the operator's settings, and a Node that its commands can see. */
+export function workerSettings(environment: Environment, dataDir: string): WorkerSettings {
+  const settings = readOperator(environment, dataDir)
+  const found = nodeRoots()
+  if (found.length === 0) return settings
+  const { sandbox } = settings.operator
+  const roots = [...new Set([...(sandbox?.roots ?? []), ...found])]
+  return { ...settings, operator: { ...settings.operator, sandbox: { ...sandbox, roots } } }
 }
 
 /** What one task may use, as it is recorded with the task. */

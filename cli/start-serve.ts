@@ -12,7 +12,7 @@ import { createInProcessQueue, type Queue } from '../queue/index.ts'
 import { type Logger, registerSecret } from '../telemetry/index.ts'
 import { startClaimLoop, type TaskProgress, type WorkerPorts } from '../worker/index.ts'
 import { installationSigner, readOrMakeKey } from './keys.ts'
-import { readOperator, taskLimitsOf } from './read-operator.ts'
+import { readOperator, taskLimitsOf, workerSettings } from './read-operator.ts'
 import { sandboxUser } from './sandbox-user.ts'
 
 export type ServeOptions = {
@@ -106,7 +106,7 @@ function openIntake(options: ServeOptions, { ledger, queue, github, markerKey }:
 }
 
 function workerPorts(options: ServeOptions, { ledger, github, markerKey, owner }: Parts): WorkerPorts {
-  const settings = () => readOperator(options.environment, options.dataDir)
+  const settings = () => workerSettings(options.environment, options.dataDir)
   return {
     ledger,
     github,

@@ -24,4 +24,5 @@ export const subCommands: readonly { name: string; description: string; load(): 
     load: () => import('./simulate.ts'),
   },
   { name: 'config', description: 'check, show or begin the configuration', load: () => import('./config.ts') },
+  { name: 'sandbox', description: 'run a command in a sandbox profile, or show what a profile gives', load: () => import('./sandbox.ts') },
 ]

@@ -27,10 +27,17 @@ export async function openTaskSandbox(place: SandboxPlace, options: TaskSandboxO
   return await openSandbox({
     ...shared,
     ...options,
-    mounts: [...options.mounts, ...roots.map(root => ({ source: root, target: root, mode: 'ro' as const }))],
-    path: roots.flatMap(programsOf),
+    ...rootsOf(roots, options.mounts),
     limits: { ...sandboxLimitDefaults, wallMs },
   })
+}
+
+/** The operator's roots as mounts at the same path inside, besides others, and their programs on the search path. */
+export function rootsOf(roots: readonly string[], mounts: readonly Mount[]): Pick<SandboxOptions, 'mounts' | 'path'> {
+  return {
+    mounts: [...mounts, ...roots.map(root => ({ source: root, target: root, mode: 'ro' as const }))],
+    path: roots.flatMap(programsOf),
+  }
 }
 
 /** Where a root keeps its programs: in its `bin`, or in itself when that is its name. */

@@ -7,7 +7,7 @@ import type { TaskProgress, WorkerPorts, WorkerSettings } from '../../worker/ind
 import { escapeText } from '../escape.ts'
 import { UsageError } from '../exit.ts'
 import { installationSigner, readOrMakeKey } from '../keys.ts'
-import { readOperator } from '../read-operator.ts'
+import { readOperator, workerSettings } from '../read-operator.ts'
 import { sandboxUser } from '../sandbox-user.ts'
 
 /** The ledger of this process, and the kernel lock that says it lives. */
@@ -78,7 +78,7 @@ export function runPorts({ dataDir, ledger, owner }: RunPlace, options: PortsOpt
     owner,
     github: null,
     model,
-    settings: async () => readOperator(environment, dataDir),
+    settings: async () => workerSettings(environment, dataDir),
     user: sandboxUser(operator, 1 + (process.pid % runSlots)),
     sessionPlace: 'here',
     crashpoint: environment.GROKBOT_CRASHPOINT ?? null,

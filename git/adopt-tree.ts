@@ -24,6 +24,7 @@ import { showPath } from './shown-path.ts'
 const listBytesMax = 64 * 1024 * 1024
 /** A pack is bounded in size, but its objects unfold: the process that reads it is bounded too. */
 const indexPackMemoryBytesMax = 4 * 1024 * 1024 * 1024
+const indexPackCpuSecondsMax = 120
 
 export type AdoptTreeOptions = { store: Store; plan: TreePlan; rules: TreeRules; baseTree: string }
 
@@ -59,14 +60,14 @@ function adopted({ tree, untracked, gitlinks, specials }: Lists): AdoptedTree {
     kind: 'adopted',
     tree,
     untracked: untracked.filter(path => !unusable.includes(path)).map(showPath),
-    gitlinksLeftOut: gitlinks.map(showPath),
+    gitlinksLeftOut: [...new Set(gitlinks.map(showPath))],
     specialsLeftOut: [...specials, ...unusable].map(showPath),
   }
 }
 
 function readLists(plan: TreePlan): Lists | Refused {
   const unreadable = readList(plan, 'unreadable')[0]
-  if (unreadable) return { kind: 'refused', path: showPath(unreadable), reason: 'it can not be read by its own user' }
+  if (unreadable) return { kind: 'refused', path: showPath(unreadable).replace(/^\.\//, ''), reason: 'it can not be read by its own user' }
   const changed = readList(plan, 'gitlinks-changed')
   if (plan.selection === 'change' && changed[0]) return { kind: 'refused', path: showPath(changed[0]), reason: 'a submodule was changed' }
   const tree = readOut(plan, 'tree', 64)?.toString('latin1').trim() ?? ''
@@ -125,7 +126,8 @@ async function indexPack(store: Store, plan: TreePlan, rules: TreeRules, env: Re
         '-c',
         'core.packedGitWindowSize=32m',
         'index-pack',
-        '--strict',
+        // git itself only remarks on odd modes, and its own diff shows them as the nearest proper one.
+        '--strict=badFilemode=error',
         '--fix-thin',
         '--stdin',
         `--max-input-size=${rules.packBytesMax}`,
@@ -133,7 +135,7 @@ async function indexPack(store: Store, plan: TreePlan, rules: TreeRules, env: Re
       env,
       inputFd,
       wallMs: store.mirror.wallMs,
-      launcher: process.platform === 'linux' ? ['prlimit', `--as=${indexPackMemoryBytesMax}`] : [],
+      launcher: process.platform === 'linux' ? ['prlimit', `--as=${indexPackMemoryBytesMax}`, `--cpu=${indexPackCpuSecondsMax}`] : [],
     })
     if (result.exitCode === 0) return null
     return { kind: 'refused', path: '', reason: `git does not accept the objects (${result.ended}): ${result.stderr.trim().slice(-500)}` }

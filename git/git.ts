@@ -57,6 +57,8 @@ export type Workspace = {
   /** The tree that was checked out: the base's, or a snapshot's. */
   tree: string
   files: number
+  /** Submodules of the tree: empty folders in the work tree. */
+  submodules: string[]
   /** Removes all of it; safe to repeat. */
   remove(): Promise<void>
 }

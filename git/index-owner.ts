@@ -11,14 +11,9 @@ import { createHash } from 'node:crypto'
  */
 export function setIndexOwner(index: Uint8Array, owner: { uid: number; gid: number }): Buffer {
   const bytes = Buffer.from(index)
-  const count = countIndexEntries(bytes)
-  let at = 12
-  for (let entry = 0; entry < count; entry++) {
+  for (const { at } of walkEntries(bytes)) {
     bytes.writeUInt32BE(owner.uid, at + 28)
     bytes.writeUInt32BE(owner.gid, at + 32)
-    const end = bytes.indexOf(0, at + 62)
-    if (end < 0) throw new Error('the index ends inside an entry')
-    at += (end - at + 8) & ~7
   }
   const body = bytes.subarray(0, bytes.length - 20)
   createHash('sha1')
@@ -26,6 +21,29 @@ export function setIndexOwner(index: Uint8Array, owner: { uid: number; gid: numb
     .digest()
     .copy(bytes, bytes.length - 20)
   return bytes
+}
+
+/** The paths of all submodules in a version 2 index. */
+export function listGitlinks(index: Uint8Array): Buffer[] {
+  const bytes = Buffer.from(index.buffer, index.byteOffset, index.byteLength)
+  const found: Buffer[] = []
+  for (const { at, end } of walkEntries(bytes)) {
+    if (bytes.readUInt32BE(at + 24) === gitlinkMode) found.push(bytes.subarray(at + 62, end))
+  }
+  return found
+}
+
+const gitlinkMode = 0o160000
+
+function* walkEntries(bytes: Buffer): Generator<{ at: number; end: number }> {
+  const count = countIndexEntries(bytes)
+  let at = 12
+  for (let entry = 0; entry < count; entry++) {
+    const end = bytes.indexOf(0, at + 62)
+    if (end < 0) throw new Error('the index ends inside an entry')
+    yield { at, end }
+    at += (end - at + 8) & ~7
+  }
 }
 
 export function countIndexEntries(index: Uint8Array): number {

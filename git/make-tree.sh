@@ -59,6 +59,18 @@ sort_untracked() {
   done
 }
 
+# A submodule is checked out as an empty folder; git looks no further, so files put there are named here.
+name_filled_submodules() {
+  local path
+  local -a content
+  shopt -s nullglob dotglob
+  while IFS= read -r -d '' path; do
+    content=("$path"/*)
+    [[ -L $path || -e $path/.git || ${#content[@]} == 0 ]] || printf '%s\0' "$path" >&5
+  done <"$home/submodules"
+  shopt -u nullglob dotglob
+}
+
 # The listed paths that are untracked files: found by git itself, so that none lies behind a link or in another repository.
 choose_listed() {
   local path
@@ -111,6 +123,7 @@ git ls-files -z --others --exclude-standard >"$out/others" 2>"$out/errors-others
 others=$!
 git diff-files -z --raw --no-abbrev --ignore-submodules=dirty >"$out/raw" 2>"$out/errors" || fail 'the tracked files could not be compared'
 sort_tracked <"$out/raw" 3>"$out/removed" 4>"$out/changed"
+name_filled_submodules
 wait "$others" || fail 'the untracked files could not be listed'
 sort_untracked <"$out/others" 4>"$out/untracked"
 if [[ -s $out/errors || -s $out/errors-others ]]; then name_unreadable || fail 'a folder could not be read'; fi

@@ -44,11 +44,13 @@ export function planTree({ workspace, store, selection, workDir }: PlanTreeOptio
   writeRepository(gitDir, { head: workspace.baseSha, config: treeConfig, alternates: [], objects: true })
   copyFileSync(script, join(folder, 'make-tree.sh'))
   chmodSync(join(folder, 'make-tree.sh'), 0o644)
-  writeFileSync(join(folder, 'include'), selection.kind === 'change' ? includeList(selection.include) : '', { mode: 0o644 })
+  writeFileSync(join(folder, 'include'), nulList(selection.kind === 'change' ? selection.include : []), { mode: 0o644 })
+  writeFileSync(join(folder, 'submodules'), nulList(workspace.submodules), { mode: 0o644 })
   const mounts: HostMount[] = [
     { source: gitDir, target: `${inside}/gitdir`, mode: 'ro' },
     { source: join(folder, 'make-tree.sh'), target: `${inside}/make-tree.sh`, mode: 'ro' },
     { source: join(folder, 'include'), target: `${inside}/include`, mode: 'ro' },
+    { source: join(folder, 'submodules'), target: `${inside}/submodules`, mode: 'ro' },
     { source: quarantine, target: `${inside}/out`, mode: 'rw' },
     ...objectMounts(store.mirror, workspace.extraObjects),
   ]
@@ -65,8 +67,8 @@ export function planTree({ workspace, store, selection, workDir }: PlanTreeOptio
 }
 
 /** NUL-ended paths. What can name nothing below the root is dropped: the work tree can hold no such file. */
-function includeList(include: readonly string[]): Buffer {
-  const paths = include.map(path => pathBytes(path.replace(/^(\.\/+)+/, ''))).filter(isInside)
+function nulList(shown: readonly string[]): Buffer {
+  const paths = shown.map(path => pathBytes(path.replace(/^(\.\/+)+/, ''))).filter(isInside)
   return Buffer.concat(paths.flatMap(path => [path, Buffer.of(0)]))
 }
 

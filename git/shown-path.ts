@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+
 /**
  * Git paths are bytes; events, comments and tools hold text. `showPath` keeps valid UTF-8 as it is and writes every other
  * byte as `\xNN`; a real backslash that would read like such an escape becomes `\x5c`, so that `pathBytes` always gets the
@@ -5,8 +7,7 @@
  */
 export function showPath(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const text = decodeStrict(buffer) ?? decodePieces(buffer)
-  return text
+  return isUtf8(buffer) ? hideBackslashes(buffer.toString('utf8')) : decodePieces(buffer)
 }
 
 export function pathBytes(shown: string): Buffer {
@@ -20,16 +21,6 @@ export function pathBytes(shown: string): Buffer {
   return Buffer.concat(parts)
 }
 
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-function decodeStrict(buffer: Buffer): string | null {
-  try {
-    return hideBackslashes(strict.decode(buffer))
-  } catch {
-    return null
-  }
-}
-
 function hideBackslashes(text: string): string {
   return text.includes('\\x') ? text.replaceAll(/\\(?=x[0-9a-f]{2})/g, '\\x5c') : text
 }
@@ -39,7 +30,7 @@ function decodePieces(buffer: Buffer): string {
   let shown = ''
   let valid: number[] = []
   const flush = () => {
-    shown += hideBackslashes(strict.decode(Uint8Array.from(valid)))
+    shown += hideBackslashes(Buffer.from(valid).toString('utf8'))
     valid = []
   }
   for (let at = 0; at < buffer.length; ) {

@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { workConfig, writeRepository } from './bare-repository.ts'
 import type { HostMount, Mirror, Store, Workspace, WorkspaceUser } from './git.ts'
-import { countIndexEntries, setIndexOwner } from './index-owner.ts'
+import { countIndexEntries, listGitlinks, setIndexOwner } from './index-owner.ts'
 import { checkSha } from './ref-name.ts'
 import { removeAs } from './remove-run.ts'
 import { git } from './run-git.ts'
+import { showPath } from './shown-path.ts'
 
 /** Where sandboxes see objects; alternates name these, so they never change. */
 export const insideObjects = { mirror: '/grokbot/objects', extra: '/grokbot/store-objects' } as const
@@ -61,6 +62,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
       baseTree,
       tree,
       files: countIndexEntries(owned),
+      submodules: listGitlinks(owned).map(showPath),
       remove,
     }
   } catch (error) {

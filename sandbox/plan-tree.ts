@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { engineLimits } from './limits.ts'
 import { boundSockets, type Mask, masksInside, pathBelow } from './masks.ts'
@@ -150,7 +150,8 @@ function mountPointFault(bind: Bind, binds: readonly Bind[], options: SandboxOpt
   if (reservedTargets.some(path => path === bind.target || pathBelow(path, bind.target) !== null) && !isOwn(bind)) {
     return `nothing may be mounted at ${bind.target}`
   }
-  const source = lstatSync(bind.source, { throwIfNoEntry: false })
+  const source = look(bind.source)
+  if (source === 'unreachable') return `the mount source ${bind.source} cannot be reached: every folder above it must be searchable`
   if (!source) return `the mount source ${bind.source} does not exist`
   if (source.isSymbolicLink()) return `the mount source ${bind.source} is a symlink; name what it points to`
   const outer = binds
@@ -160,16 +161,25 @@ function mountPointFault(bind: Bind, binds: readonly Bind[], options: SandboxOpt
   let path = outer.source
   for (const part of (pathBelow(outer.target, bind.target) as string).split('/')) {
     path = join(path, part)
-    let stat = lstatSync(path, { throwIfNoEntry: false })
+    let stat = look(path)
     if (!stat && outer.target === insidePaths.home && source.isDirectory()) {
       mkdirSync(path, { mode: 0o700 })
       own(path, options.user)
       stat = lstatSync(path)
     }
+    if (stat === 'unreachable') return `nothing can be mounted at ${bind.target}: ${path} cannot be reached`
     if (!stat) return `nothing can be mounted at ${bind.target}: ${path} does not exist`
     if (stat.isSymbolicLink()) return `nothing can be mounted at ${bind.target}: ${path} is a symlink`
   }
   return null
+}
+
+function look(path: string): Stats | null | 'unreachable' {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null
+  } catch {
+    return 'unreachable'
+  }
 }
 
 const reservedTargets = ['/dev', '/proc', '/run'] as const
@@ -189,8 +199,8 @@ function maskStep(mask: Mask, binds: readonly Bind[]): TreeStep {
 function deniedInWorkspace(options: SandboxOptions, profile: Profile, folder: RunFolder): Mask[] {
   const source = options.workspace?.source ?? folder.workspace
   return profile.denied.flatMap<Mask>(name => {
-    const stat = lstatSync(join(source, name), { throwIfNoEntry: false })
-    if (!stat || stat.isSymbolicLink()) return []
+    const stat = look(join(source, name))
+    if (stat === null || stat === 'unreachable' || stat.isSymbolicLink()) return []
     return [{ target: join(insidePaths.workspace, name), type: stat.isDirectory() ? 'folder' : 'file' }]
   })
 }

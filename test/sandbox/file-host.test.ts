@@ -153,6 +153,7 @@ test('what cannot be done is a fault with its own code', async () => {
     listFile: 'not-a-directory',
     walkNone: 'not-found',
   })
+  await sh('chmod 700 locked')
 })
 
 test('a read-only profile writes neither the workspace nor what is mounted into it, but home and tmp', async () => {

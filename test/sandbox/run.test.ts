@@ -1,12 +1,25 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { readFileSync, rmSync, statSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentEnvironment } from '../../sandbox/environment.ts'
-import { sandboxLimitDefaults } from '../../sandbox/index.ts'
-import { open, text } from './open.ts'
+import { openSandbox, type Sandbox, sandboxLimitDefaults } from '../../sandbox/index.ts'
+import { makePlace, open, sandboxOptions, sh, text } from './open.ts'
 import { alive, descendants, marked } from './processes.ts'
 
 const mib = 1024 * 1024
+
+/** For the cases that leave nothing: each command has a fresh sandbox anyway. */
+let shared: Sandbox
+const place = makePlace()
+
+beforeAll(async () => {
+  shared = await openSandbox(sandboxOptions(place, { poolSize: 2 }))
+})
+
+afterAll(async () => {
+  await shared.close()
+  rmSync(place.root, { recursive: true, force: true })
+})
 
 test.each([
   ['exit 0', { exitCode: 0, killedBy: null, output: '' }],
@@ -22,13 +35,11 @@ test.each([
   ['pwd; echo $0 $#', { exitCode: 0, killedBy: null, output: '/workspace\nbash 0\n' }],
   ['kill -9 1; kill -9 -1 2>/dev/null; echo alive', { exitCode: 0, killedBy: null, output: 'alive\n' }],
 ])('runs %j', async (script, expected) => {
-  const { sh } = await open()
-  expect(await sh(script)).toEqual(expected)
+  expect(await sh(shared, script)).toEqual(expected)
 })
 
 test('a command that is not there ends with 127, as in a shell', async () => {
-  const { sandbox } = await open()
-  expect(await sandbox.run({ argv: ['no-such-program', 'x'] })).toMatchObject({ kind: 'ended', exitCode: 127, killedBy: null })
+  expect(await shared.run({ argv: ['no-such-program', 'x'] })).toMatchObject({ kind: 'ended', exitCode: 127, killedBy: null })
 })
 
 test('arguments, variables, folder and standard input arrive byte for byte', async () => {
@@ -76,8 +87,7 @@ test.each([
   ['a folder with dots', { argv: ['true'], cwd: '/workspace/../etc' }, /plain absolute path/],
   ['a variable with a bad name', { argv: ['true'], env: { 'A=B': 'x' } }, /cannot be set/],
 ])('refuses %s', async (_, command, reason) => {
-  const { sandbox } = await open()
-  const result = await sandbox.run(command)
+  const result = await shared.run(command)
   expect(result).toEqual({ kind: 'refused', reason: expect.stringMatching(reason) })
 })
 

@@ -24,8 +24,15 @@ test(`mode ${mode}: the whole folder passes as a plain user too, with nothing sk
   const ran = spawnSync(
     process.execPath,
     [
-      ...[join(root, 'node_modules/vitest/vitest.mjs'), 'run', 'test/sandbox', '--exclude', '**/unprivileged.test.ts'],
-      ...['--reporter=json', `--outputFile=${report}`, '--root', root, '--cache=false'],
+      ...[
+        join(root, 'node_modules/vitest/vitest.mjs'),
+        'run',
+        '--configLoader=native',
+        'test/sandbox',
+        '--exclude',
+        '**/unprivileged.test.ts',
+      ],
+      ...['--reporter=json', `--outputFile=${report}`, '--root', root],
     ],
     {
       cwd: root,

@@ -1,22 +1,34 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { dataFolder, type Environment } from '../config-schema/index.ts'
+import type { Environment } from '../config-schema/index.ts'
 import { createLogger } from '../telemetry/index.ts'
+import { dataFolderOf, makeDataFolder } from './data-folder.ts'
+import { escapeText } from './escape.ts'
 import { UsageError } from './exit.ts'
 import { requiredModel } from './required-model.ts'
 import { startServe } from './start-serve.ts'
 
 export function define(command: Command, environment: Environment): void {
-  command.action(() => serve(environment))
+  command
+    .option('--port <n>', 'where to listen; PORT, else 3000')
+    .option('--host <address>', 'on which address; HOST, else all')
+    .option('--data <dir>', 'the data folder')
+    .addHelpText(
+      'after',
+      '\nSettings come from the environment: APP_ID, PRIVATE_KEY or PRIVATE_KEY_PATH, WEBHOOK_SECRET, ALLOWED_OWNERS, and the model.',
+    )
+  command.action((options: Options) => serve(options, environment))
 }
 
+type Options = { port?: string; host?: string; data?: string }
+
 /** Runs until SIGTERM or SIGINT; then running tasks are handed back, and the next start goes on with them. */
-async function serve(environment: Environment): Promise<void> {
+async function serve(options: Options, environment: Environment): Promise<void> {
   const logger = createLogger(environment.LOG_LEVEL ?? 'info')
   const serving = await startServe({
-    dataDir: dataFolder(environment),
-    host: environment.HOST ?? '0.0.0.0',
-    port: environment.PORT ?? 3000,
+    dataDir: makeDataFolder(dataFolderOf(environment, options.data)),
+    host: options.host ?? environment.HOST ?? '0.0.0.0',
+    port: portOf(options.port) ?? environment.PORT ?? 3000,
     github: appSettings(environment),
     allowedOwners: allowedOwners(environment),
     model: requiredModel(environment),
@@ -29,6 +41,13 @@ async function serve(environment: Environment): Promise<void> {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop())
   })
   await serving.close()
+}
+
+function portOf(text: string | undefined): number | null {
+  if (text === undefined) return null
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  throw new UsageError(`--port is a number from 0 to 65535, not ${escapeText(text)}`)
 }
 
 function appSettings(environment: Environment) {

@@ -25,4 +25,5 @@ export const subCommands: readonly { name: string; description: string; load(): 
   },
   { name: 'config', description: 'check, show or begin the configuration', load: () => import('./config.ts') },
   { name: 'sandbox', description: 'run a command in a sandbox profile, or show what a profile gives', load: () => import('./sandbox.ts') },
+  { name: 'doctor', description: 'try every part on this machine and say what mends it', load: () => import('./doctor.ts') },
 ]

@@ -14,7 +14,8 @@ export function took(ms: number): string {
 
 export function bytes(count: number): string {
   if (count < 1024) return `${count} B`
-  return count < 1024 * 1024 ? `${Math.round(count / 1024)} KB` : `${(count / 1024 / 1024).toFixed(1)} MB`
+  if (count < 1024 ** 2) return `${Math.round(count / 1024)} KB`
+  return count < 1024 ** 3 ? `${(count / 1024 ** 2).toFixed(1)} MB` : `${(count / 1024 ** 3).toFixed(1)} GB`
 }
 
 /** Unknown money is said in words: a zero would be a lie. */
@@ -26,6 +27,6 @@ export function tokens(count: number): string {
   return count < 10_000 ? `${count} tokens` : `${Math.round(count / 1000)}k tokens`
 }
 
-export function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`
+export function plural(count: number, word: string, many = `${word}s`): string {
+  return `${count} ${count === 1 ? word : many}`
 }

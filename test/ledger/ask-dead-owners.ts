@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { findDeadOwners } from '../../ledger/index.ts'
+import { findDeadOwners } from '../../ledger/owner-lock.ts'
 
 /** Asks once, as a process of its own or as another thread. */
 const [dataDir = '', ...owners] = process.argv.slice(2)

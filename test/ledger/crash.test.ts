@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
 describe('a writer that is killed', () => {
-  it('leaves everything it was told is stored, whole, in both modes', async () => {
+  it('leaves everything it was told is stored, whole, in both modes', { timeout: 90_000 }, async () => {
     let told = 0
     const kills = [
       ['durable', 1],

@@ -9,13 +9,12 @@ import {
   type Verification,
   verifyBundle,
 } from '../domain/index.ts'
-import { readCommit } from '../git/index.ts'
 import { escapeText, toSafeJson } from './escape.ts'
 import { exitCodes, UsageError } from './exit.ts'
 import { readKeys } from './read-keys.ts'
 import { receiptsTable } from './receipts-table.ts'
 
-type VerifyOptions = { key?: string; keys?: string; repo?: string; receipts?: boolean; json?: boolean }
+export type VerifyOptions = { key?: string; keys?: string; repo?: string; receipts?: boolean; json?: boolean }
 
 export function define(command: Command): void {
   command
@@ -26,7 +25,11 @@ export function define(command: Command): void {
     .option('--receipts', 'also print the receipts')
     .option('--json', 'print one object')
     .addHelpText('after', exitHelp)
-  command.action(verify)
+  command.action(async (file: string, options: VerifyOptions) => {
+    const { exitCode, text } = await verifyFile(file, options)
+    process.exitCode = exitCode
+    process.stdout.write(`${text}\n`)
+  })
 }
 
 const exitHelp = `
@@ -45,15 +48,14 @@ type VerifyResult = {
 const results = { trusted: 'ok', embedded: 'integrity-only', unsigned: 'unsigned' } as const
 const exits = { ok: exitCodes.done, 'integrity-only': exitCodes.done, unsigned: exitCodes.lowerRung, fault: exitCodes.failed } as const
 
-async function verify(file: string, options: VerifyOptions): Promise<void> {
+/** What is printed, and with which code the process ends. Throws `UsageError` for what the caller got wrong. */
+export async function verifyFile(file: string, options: VerifyOptions): Promise<{ exitCode: number; text: string }> {
   if (options.key && options.keys) throw new UsageError('--key and --keys can not be given together')
   const from = options.key ?? options.keys
   const keys = from === undefined ? null : await readKeys(from)
   const verification = await compare(verifyBundle(await readBytes(file), keys), options.repo)
   const result = resultOf(verification, options.repo)
-  process.exitCode = exits[result.result]
-  if (options.json) process.stdout.write(`${toSafeJson(result)}\n`)
-  else process.stdout.write(`${renderResult(verification, result, options)}\n`)
+  return { exitCode: exits[result.result], text: options.json ? toSafeJson(result) : renderResult(verification, result, options) }
 }
 
 /** At most one byte more than may be read: the check then says that it is too large. */
@@ -75,6 +77,8 @@ async function compare(verification: Verification, folder: string | undefined): 
   if (verification.kind === 'fault' || folder === undefined) return verification
   const { commit } = verification.bundle.manifest.facts
   if (commit === null) return mismatch('no-commit', 'the task made no commit, so there is nothing to compare')
+  // Loaded only here: without a repository there is nothing to start git for.
+  const { readCommit } = await import('../git/index.ts')
   const found = await readCommit(folder, commit.sha)
   switch (found.kind) {
     case 'no-repository':

@@ -54,8 +54,14 @@ export type BundleScene = {
 export const taskId = '01J0BUNDLE0000000000000001'
 export const otherTaskId = '01J0BUNDLE0000000000000002'
 
+/** The commit the first task makes, where another than the sample's is wanted. */
+type Made = { sha?: string; tree?: string; parent?: string }
+
 /** A real SQLite ledger with two ended tasks: the second pushed another commit. */
-export async function openBundleScene(visibility: TaskAccepted['repository']['visibility'] = 'private'): Promise<BundleScene> {
+export async function openBundleScene(
+  visibility: TaskAccepted['repository']['visibility'] = 'private',
+  made: Made = {},
+): Promise<BundleScene> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'grokbot-bundle-'))
   let salts = 0
   const salt = () => {
@@ -63,8 +69,8 @@ export async function openBundleScene(visibility: TaskAccepted['repository']['vi
     return createHash('sha256').update(`salt ${salts}`).digest().subarray(0, 16)
   }
   const ledger = openSqliteLedger({ dataDir, durability: 'process', clock: () => startedAt + 60_000, salt })
-  await recordTask(ledger, taskId, visibility, eventsOf(taskId, '1'.repeat(40)))
-  await recordTask(ledger, otherTaskId, visibility, eventsOf(otherTaskId, '2'.repeat(40)))
+  await recordTask(ledger, taskId, visibility, eventsOf(taskId, { sha: '1'.repeat(40), ...made }))
+  await recordTask(ledger, otherTaskId, visibility, eventsOf(otherTaskId, { sha: '2'.repeat(40) }))
   const dirOf = (id: string) => path.join(dataDir, 'tasks', id)
   return {
     dataDir,
@@ -96,7 +102,7 @@ async function recordTask(ledger: Ledger, id: string, visibility: TaskAccepted['
 }
 
 /** Seq 2 on, as a run writes them: two turns with two calls, two cells, a push and its end. */
-function eventsOf(id: string, sha: string): NewEvent[] {
+function eventsOf(id: string, made: Made & { sha: string }): NewEvent[] {
   const effectId = `${id}:push:1`
   const push = { effectId, kind: 'push' as const, key: 'push-1', intent: { branch: 'grok/fix-12' } }
   const denied = { kind: 'deny', rule: 'net-none', reason: 'no network' } as const
@@ -121,10 +127,10 @@ function eventsOf(id: string, sha: string): NewEvent[] {
     eventOf('tool.settled', { turn: 2, callId: 'call_2', name: 'fetch', decision: denied, status: 'denied' }, 'call-3'),
     eventOf('check.settled', { cell: 'baseCodeBaseTests', exitCode: 1, counts: { passed: 3, failed: 1, skipped: 0 } }, 'check-1'),
     eventOf('check.settled', { cell: 'newCodeNewTests' }, 'check-2'),
-    eventOf('commit.made', { sha }),
+    eventOf('commit.made', made),
     eventOf('effect.prepared', push),
     eventOf('effect.dispatched', { effectId }),
-    eventOf('effect.settled', { effectId, remote: { branch: 'grok/fix-12', sha } }),
+    eventOf('effect.settled', { effectId, remote: { branch: 'grok/fix-12', sha: made.sha } }),
     eventOf('task.ended'),
   ]
 }

@@ -53,8 +53,7 @@ function portOf(text: string | undefined): number | null {
 function appSettings(environment: Environment) {
   const missing = (['APP_ID', 'WEBHOOK_SECRET'] as const).filter(name => !environment[name])
   const privateKey =
-    environment.PRIVATE_KEY?.replaceAll('\\n', '\n') ??
-    (environment.PRIVATE_KEY_PATH ? readFileSync(environment.PRIVATE_KEY_PATH, 'utf8') : undefined)
+    environment.PRIVATE_KEY?.replaceAll('\\n', '\n') ?? (environment.PRIVATE_KEY_PATH ? readKey(environment.PRIVATE_KEY_PATH) : undefined)
   if (missing.length > 0 || !privateKey) {
     throw new UsageError(
       'the GitHub App is not configured',
@@ -66,6 +65,14 @@ function appSettings(environment: Environment) {
     appId: environment.APP_ID ?? '',
     privateKey,
     webhookSecret: environment.WEBHOOK_SECRET ?? '',
+  }
+}
+
+function readKey(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`PRIVATE_KEY_PATH: ${escapeText(file)} can not be read: ${(error as NodeJS.ErrnoException).code}`)
   }
 }
 

@@ -11,6 +11,8 @@ import { holdOwnerLock, type Ledger, openSqliteLedger } from '../ledger/index.ts
 import { createInProcessQueue, type Queue } from '../queue/index.ts'
 import { type Logger, registerSecret } from '../telemetry/index.ts'
 import { startClaimLoop, type TaskProgress, type WorkerPorts } from '../worker/index.ts'
+import { escapeText } from './escape.ts'
+import { UsageError } from './exit.ts'
 import { installationSigner, readOrMakeKey } from './keys.ts'
 import { readOperator, taskLimitsOf, workerSettings } from './read-operator.ts'
 import { sandboxUser } from './sandbox-user.ts'
@@ -53,9 +55,15 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
     owner,
   }
   const lock = holdOwnerLock(dataDir, owner)
+  let wake = () => undefined as void
+  const server = await openReceiver(options, limits.deliveryBytesMax, parts.ledger, () => wake()).catch(async error => {
+    await parts.ledger.close()
+    lock.release()
+    throw listenError(error, options)
+  })
   const intake = openIntake(options, parts)
+  wake = intake.wake
   const claims = startClaimLoop(parts.queue, workerPorts(options, parts))
-  const server = await openReceiver(options, limits.deliveryBytesMax, parts.ledger, () => intake.wake())
   return {
     url: `http://${options.host}:${(server.address() as AddressInfo).port}${webhookPaths[0]}`,
     async close() {
@@ -68,6 +76,15 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
       lock.release()
     },
   }
+}
+
+function listenError(error: unknown, { host, port }: ServeOptions): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE') return new UsageError(`port ${port} is in use`, ['name another one: --port N'])
+  if (code === 'EACCES') return new UsageError(`port ${port} may not be used by this user`, ['name one above 1023: --port N'])
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return new UsageError(`this machine has no address ${escapeText(host)}`, ['name another one: --host ADDRESS'])
+  return error
 }
 
 async function openReceiver(options: ServeOptions, deliveryBytesMax: number, ledger: Ledger, onDelivery: () => void): Promise<Server> {

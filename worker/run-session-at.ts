@@ -16,7 +16,9 @@ export async function runSessionAt(
 }
 
 function runInThread(order: SessionOrder, cancel: AbortSignal, onMessage: (message: FromSession) => void): Promise<SessionResult> {
-  const thread = new Worker(entryUrl('sessionThread'), { workerData: order })
+  // Untracked: the sandbox hands descriptors to streams, which close them themselves. Node would still count them as the
+  // thread's and close the same numbers at its end, when they may be this thread's ledger or a socket.
+  const thread = new Worker(entryUrl('sessionThread'), { workerData: order, trackUnmanagedFds: false })
   return new Promise((resolve, reject) => {
     let result: SessionResult | null = null
     const stop = () => {

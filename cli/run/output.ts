@@ -1,9 +1,10 @@
 import type { Environment } from '../../config-schema/index.ts'
-import type { SandboxReport, TaskAccepted, TaskState } from '../../domain/index.ts'
+import type { TaskAccepted, TaskState } from '../../domain/index.ts'
 import type { TaskProgress } from '../../worker/index.ts'
 import { escapeShort, escapeText, toSafeJson } from '../escape.ts'
 import type { RunOptions } from '../run.ts'
 import { cutTo, pad } from '../view/columns.ts'
+import { sandboxText } from '../view/sandbox-text.ts'
 import { money, plural, took } from '../view/units.ts'
 import { openView, silentView, type View, type ViewHead } from '../view/view.ts'
 
@@ -55,12 +56,6 @@ function headOf(accepted: TaskAccepted | null, taskId: string, model: string): V
 }
 
 const titleColumns = 45
-
-function sandboxText({ state, missing }: SandboxReport, network: string): string {
-  const parts = state === 'partial' ? missing.filter(name => !name.includes(':')) : []
-  const without = parts.length > 0 ? ` (without ${parts.join(', ')})` : ''
-  return `sandbox ${state}${without}, ${network === 'none' ? 'no network' : `network ${network}`}`
-}
 
 function limitsText(accepted: TaskAccepted | null): string {
   if (!accepted) return ''

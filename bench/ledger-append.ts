@@ -42,8 +42,8 @@ function measureFloor(): number[] {
   const database = new Database(join(folder, 'floor.db'))
   database.pragma('journal_mode = WAL')
   database.pragma('synchronous = NORMAL')
-  database.exec('create table events (task integer, seq integer, header text, primary key (task, seq)) without rowid')
-  database.exec('create table blobs (number integer primary key, payload blob)')
+  database.prepare('create table events (task integer, seq integer, header text, primary key (task, seq)) without rowid').run()
+  database.prepare('create table blobs (number integer primary key, payload blob)').run()
   const [begin, event, blob, commit] = [
     'begin immediate',
     'insert into events values (1, ?, ?)',

@@ -55,20 +55,16 @@ export { type BundleFault, bundleLimits, faultReasons, readBundle } from './read
 export { type Receipt, receiptColumns, receiptRow, receiptsOf, receiptsOfBundle } from './receipts.ts'
 export { type Redaction, redactionOf } from './redaction.ts'
 export {
-  type AttemptState,
   type CallState,
   type EffectPhase,
   type EffectState,
-  effectPhases,
   effectTransitions,
   emptyTaskState,
   interruptedCalls,
   readTaskSnapshot,
   type SessionState,
-  type Spent,
   type TaskState,
   type TurnState,
-  taskStateShape,
 } from './task-state.ts'
 export { readTestCounts, type TestCounts } from './test-counts.ts'
 export { decidesChecks, startsChecks } from './test-files.ts'

@@ -34,9 +34,9 @@ export type TaskState = {
   spent: Spent
 }
 
-export const taskStateShape = 1
+const taskStateShape = 1
 
-export type AttemptState = Payload<'attempt.started'> & { attempt: number; at: number }
+type AttemptState = Payload<'attempt.started'> & { attempt: number; at: number }
 
 export type SessionState = {
   started: Payload<'session.started'> | null
@@ -63,8 +63,7 @@ export type CallState = {
   settled: Payload<'tool.settled'> | null
 }
 
-export const effectPhases = ['prepared', 'dispatched', 'confirmed', 'rejected', 'unknown'] as const
-export type EffectPhase = (typeof effectPhases)[number]
+export type EffectPhase = 'prepared' | 'dispatched' | 'confirmed' | 'rejected' | 'unknown'
 
 export type EffectState = {
   kind: EffectKind
@@ -94,7 +93,7 @@ export const effectTransitions: Record<EffectPhase, readonly EffectPhase[]> = {
   rejected: [],
 }
 
-export type Spent = {
+type Spent = {
   inputTokens: number
   cachedTokens: number
   outputTokens: number

@@ -68,7 +68,7 @@ function tryLock(path: string, waitMs: number): Lock | null {
   try {
     // No journal: nothing is ever written, and a killed owner would leave one.
     database.pragma('journal_mode = MEMORY')
-    database.exec('begin exclusive')
+    database.prepare('begin exclusive').run()
   } catch (cause) {
     database.close()
     if (isCode(cause, 'SQLITE_BUSY')) return null

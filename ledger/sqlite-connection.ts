@@ -56,7 +56,7 @@ function setPragmas(database: Database.Database, { durability, limits }: { durab
 function migrate(database: Database.Database): void {
   const applied = () => database.pragma('user_version', { simple: true }) as number
   if (applied() === migrations.length) return
-  database.exec('begin immediate')
+  database.prepare('begin immediate').run()
   try {
     const from = applied()
     if (from > migrations.length) {
@@ -67,9 +67,9 @@ function migrate(database: Database.Database): void {
       for (const statement of migration(kysely as unknown as Kysely<unknown>, sqliteColumnTypes)) database.exec(statement.compile().sql)
     }
     database.pragma(`user_version = ${migrations.length}`)
-    database.exec('commit')
+    database.prepare('commit').run()
   } catch (cause) {
-    if (database.inTransaction) database.exec('rollback')
+    if (database.inTransaction) database.prepare('rollback').run()
     throw cause
   }
 }
@@ -95,17 +95,23 @@ function connectionOf(database: Database.Database): SqliteConnection {
   const beginRead = simple('begin')
   const beginWrite = simple('begin immediate')
   const commit = simple('commit')
+  const rollback = simple('rollback')
+  const rollbackToSavepoint = simple('rollback to one')
+  const releaseSavepoint = simple('release one')
   return {
     run: program => runProgram(program, execute),
     begin: mode => (mode === 'write' ? beginWrite() : beginRead()),
     commit,
     // After some errors SQLite has rolled back by itself.
     rollback: () => {
-      if (database.inTransaction) database.exec('rollback')
+      if (database.inTransaction) rollback()
     },
     savepoint: simple('savepoint one'),
-    releaseSavepoint: simple('release one'),
-    rollbackToSavepoint: () => void database.exec('rollback to one; release one'),
+    releaseSavepoint,
+    rollbackToSavepoint: () => {
+      rollbackToSavepoint()
+      releaseSavepoint()
+    },
     emptyLog: () => {
       const [answer] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[]
       return answer?.busy === 0

@@ -14,7 +14,7 @@ export type Statement<Args, Row> = {
 export type Database = Kysely<Tables>
 type Compiled = { compile(): { readonly sql: string; readonly parameters: readonly unknown[] } }
 /** Stands for a value that comes later. Kysely passes it through as any other parameter. */
-export type ArgumentOf<Args> = <Name extends keyof Args & string>(name: Name) => Args[Name]
+type ArgumentOf<Args> = <Name extends keyof Args & string>(name: Name) => Args[Name]
 
 /** What a statement asks of a driver. */
 export type Ask = { statement: Statement<never, unknown>; args: Readonly<Record<string, unknown>> }

@@ -1,4 +1,5 @@
-import type { ChangedFile } from '../domain/index.ts'
+import { type ChangedFile, lfsNote } from '../domain/index.ts'
+import { findLfs } from './find-lfs.ts'
 import type { Store, TreeDiff } from './git.ts'
 import { parseRawHead, type RawChange } from './raw-change.ts'
 import { checkSha } from './ref-name.ts'
@@ -26,16 +27,14 @@ export async function diffTrees(store: Store, from: string, to: string, patchByt
   }
   const [listed, printed] = await Promise.all([git(rows), runGit(patch)])
   if (printed.exitCode !== 0 && printed.ended !== 'too-much-output') throw gitError(patch, printed)
-  return { files: toFiles(listed), patch: printed.exitCode === 0 ? printed.stdout : null }
+  const { changes, rest } = parseRawHead(listed)
+  const counts = parseNumstat(listed.subarray(rest))
+  const lfs = await findLfs(store, from, to, changes)
+  const files = changes.map((change, index) => toFile(change, counts[index] as Count, lfs.has(change)))
+  return { files, patch: printed.exitCode === 0 ? printed.stdout : null }
 }
 
-function toFiles(output: Buffer): ChangedFile[] {
-  const { changes, rest } = parseRawHead(output)
-  const counts = parseNumstat(output.subarray(rest))
-  return changes.map((change, index) => toFile(change, counts[index] as Count))
-}
-
-function toFile(change: RawChange, { added, removed }: Count): ChangedFile {
+function toFile(change: RawChange, { added, removed }: Count, lfs: boolean): ChangedFile {
   const deleted = change.newMode === '000000'
   return {
     path: showPath(change.path),
@@ -44,7 +43,7 @@ function toFile(change: RawChange, { added, removed }: Count): ChangedFile {
     mode: deleted ? change.oldMode : change.newMode,
     added,
     removed,
-    notes: notesOf(change, added === null),
+    notes: [...notesOf(change, added === null), ...(lfs ? [lfsNote] : [])],
   }
 }
 

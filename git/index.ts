@@ -23,6 +23,7 @@ export type {
   WorkspaceUser,
 } from './git.ts'
 export { hasCommit } from './has-commit.ts'
+export { listLinks } from './list-links.ts'
 export { type OpenMirrorOptions, openMirror } from './mirror.ts'
 export { mixTrees } from './mix-trees.ts'
 export { planRestore, type RestorePlan } from './plan-restore.ts'

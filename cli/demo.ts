@@ -8,9 +8,8 @@ import { foldTask, type TaskState } from '../domain/index.ts'
 import { openSqliteLedger } from '../ledger/index.ts'
 import { type FakeGitHub, startSimulator } from '../simulator/index.ts'
 import { createLogger, silentLogger } from '../telemetry/index.ts'
-import { evidenceOf } from '../worker/index.ts'
+import { keepDemoFiles, reportDemo, verifyDemo } from './demo-report.ts'
 import { demoRepository, demoScript } from './demo-sample.ts'
-import { exitCodeOf, exitCodes } from './exit.ts'
 import { type Serving, startServe } from './start-serve.ts'
 import { openDemoView } from './view/open-demo-view.ts'
 
@@ -21,6 +20,7 @@ export function define(command: Command, environment: Environment): void {
 
 const demoWallMs = 120_000
 const webhookSecret = 'demo-webhook-secret'
+const repo = 'octo/parser'
 
 /**
  * The main job on the embedded defaults: `serve`, a fake GitHub with a real repository whose test fails, a model (scripted,
@@ -28,6 +28,7 @@ const webhookSecret = 'demo-webhook-secret'
  */
 async function demo(options: { json?: boolean; keep?: boolean }, environment: Environment): Promise<void> {
   const startedAt = performance.now()
+  let keep = options.keep ?? false
   const folder = await mkdtemp(path.join(tmpdir(), 'grokbot-demo-'))
   // The slot's user must be able to pass through it to its own folders.
   await chmod(folder, 0o711)
@@ -49,13 +50,18 @@ async function demo(options: { json?: boolean; keep?: boolean }, environment: En
       logger: environment.LOG_LEVEL ? createLogger(environment.LOG_LEVEL) : silentLogger,
       progress: (_, update) => view.progress(update),
     })
-    const state = await comment(github, issue, serving, dataDir)
+    const ended = await comment(github, issue, serving, dataDir)
     await serving.close()
     view.close()
-    report(state, dataDir, github, Math.round(performance.now() - startedAt), options)
+    const end = { ...ended, dataDir, github, repo, durationMs: Math.round(performance.now() - startedAt) }
+    const out = await keepDemoFiles(end, environment.GROKBOT_CALLER_DIR ?? process.cwd())
+    // Without a place for them the files stay where they are, and so does their folder.
+    keep ||= out.problem !== null
+    const verification = out.bundle === null ? null : await verifyDemo(end, out.bundle)
+    reportDemo(end, out, verification, options.json ?? false)
   } finally {
     await simulator.close()
-    if (options.keep) process.stderr.write(`data kept in ${folder}\n`)
+    if (keep) process.stderr.write(`data kept in ${folder}\n`)
     else await rm(folder, { recursive: true, force: true })
   }
 }
@@ -64,9 +70,9 @@ async function prepareGitHub(github: FakeGitHub, folder: string) {
   const from = await demoRepository(folder)
   github.addUser({ login: 'mona' })
   await github.addRepository({ owner: 'octo', name: 'parser', from, private: true })
-  github.setPermission('octo/parser', 'mona', 'write')
+  github.setPermission(repo, 'mona', 'write')
   return await github.openIssue({
-    repo: 'octo/parser',
+    repo,
     author: 'mona',
     title: 'parser crashes on empty input',
     body: '`parse("")` throws a TypeError. It should return an empty list.',
@@ -74,58 +80,26 @@ async function prepareGitHub(github: FakeGitHub, folder: string) {
 }
 
 /** Posts the comment as GitHub does, and waits until the task it becomes has its outcome. */
-async function comment(github: FakeGitHub, issue: { number: number }, serving: Serving, dataDir: string): Promise<TaskState> {
-  const written = await github.comment({ repo: 'octo/parser', number: issue.number, author: 'mona', body: '/grok fix' })
+async function comment(
+  github: FakeGitHub,
+  issue: { number: number },
+  serving: Serving,
+  dataDir: string,
+): Promise<{ taskId: string; state: TaskState }> {
+  const written = await github.comment({ repo, number: issue.number, author: 'mona', body: '/grok fix' })
   await github.deliver({
     event: 'issue_comment',
-    payload: github.payload.issueComment('created', { repo: 'octo/parser', commentId: written.id }),
+    payload: github.payload.issueComment('created', { repo, commentId: written.id }),
     to: serving.url,
   })
   const ledger = openSqliteLedger({ dataDir, durability: 'process', clock: Date.now })
   try {
     for (const until = Date.now() + demoWallMs; Date.now() < until; await sleep(50)) {
       const [task] = await ledger.tasks({ limit: 1 })
-      if (task?.state === 'ended') return foldTask(await ledger.readEvents(task.taskId))
+      if (task?.state === 'ended') return { taskId: task.taskId, state: foldTask(await ledger.readEvents(task.taskId)) }
     }
   } finally {
     await ledger.close()
   }
   throw new Error(`the demo's task did not end within ${demoWallMs / 1000} s`)
-}
-
-function report(state: TaskState, dataDir: string, github: FakeGitHub, durationMs: number, options: { json?: boolean }): void {
-  const outcome = state.outcome?.outcome ?? 'errored'
-  const pull = Object.values(state.effects).find(effect => effect.kind === 'pull-request' && effect.state === 'confirmed')
-  const remote = pull?.remote ?? {}
-  const names = [...new Set(state.checks.newCodeNewTests.map(check => check.name))]
-  const evidence = evidenceOf(state, names)
-  const result = {
-    outcome,
-    pullRequest: pull
-      ? { number: remote['number'], url: remote['url'], branch: state.commit?.branch, headSha: remote['headSha'], draft: remote['draft'] }
-      : null,
-    checksBefore: evidence.map(({ name, cells }) => ({ name, ...cells.baseCodeBaseTests })),
-    checksAfter: evidence.map(({ name, cells }) => ({ name, ...cells.newCodeNewTests })),
-    turns: state.session?.turns.length ?? 0,
-    receipts: receiptCount(state),
-    sandbox: { state: state.workspace?.sandbox.state ?? 'none' },
-    bundle: path.join(dataDir, 'tasks', github ? (Object.keys(state.effects)[0]?.split(':')[0] ?? '') : '', 'bundle.json'),
-    durationMs,
-  }
-  process.exitCode = exitCodeOf(outcome)
-  if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`)
-  else process.stdout.write(`${renderResult(state, github)}\n`)
-  if (outcome === 'succeeded' && !pull) process.exitCode = exitCodes.failed
-}
-
-function receiptCount(state: TaskState): number {
-  const calls = (state.session?.turns ?? []).flatMap(turn => turn.calls).filter(call => call.settled).length
-  const checks = Object.values(state.checks).reduce((sum, results) => sum + results.length, 0)
-  return (state.session?.turns.length ?? 0) + calls + checks + Object.values(state.effects).filter(effect => effect.remote).length
-}
-
-function renderResult(state: TaskState, github: FakeGitHub): string {
-  const pull = [...(github.state.repositories.get('octo/parser')?.issues.values() ?? [])].find(issue => issue.pull)
-  if (!pull) return `no pull request: ${state.outcome?.reason ?? 'no outcome'}`
-  return ['', `pull request #${pull.number}: ${pull.title}${pull.pull?.draft ? ' (draft)' : ''}`, '', pull.body ?? ''].join('\n')
 }

@@ -53,7 +53,7 @@ export async function verifyFile(file: string, options: VerifyOptions): Promise<
   if (options.key && options.keys) throw new UsageError('--key and --keys can not be given together')
   const from = options.key ?? options.keys
   const keys = from === undefined ? null : await readKeys(from)
-  const verification = await compare(verifyBundle(await readBytes(file), keys), options.repo)
+  const verification = await compareCommit(verifyBundle(await readBytes(file), keys), options.repo)
   const result = resultOf(verification, options.repo)
   return { exitCode: exits[result.result], text: options.json ? toSafeJson(result) : renderResult(verification, result, options) }
 }
@@ -73,7 +73,7 @@ async function readBytes(file: string): Promise<Uint8Array> {
 }
 
 /** The commit as the repository has it, against what the bundle says it is. */
-async function compare(verification: Verification, folder: string | undefined): Promise<Verification> {
+export async function compareCommit(verification: Verification, folder: string | undefined): Promise<Verification> {
   if (verification.kind === 'fault' || folder === undefined) return verification
   const { commit } = verification.bundle.manifest.facts
   if (commit === null) return mismatch('no-commit', 'the task made no commit, so there is nothing to compare')

@@ -7,6 +7,9 @@ import { openRemote } from './remote-call.ts'
 import { lockRepository, lockWaitMsDefault } from './repository-lock.ts'
 import { git, gitError, runGit } from './run-git.ts'
 
+/** More packs than this are put together after a fetch. */
+const packsMax = 50
+
 export type FetchOptions = Remote & {
   /** More than the branches: `refs/pull/N/head`. A value is the commit the API named; it is checked after the fetch. */
   refs?: Readonly<Record<string, string | null>>
@@ -25,12 +28,14 @@ export async function fetchMirror(mirror: Mirror, options: FetchOptions): Promis
   if (!lock) return { kind: 'failed', reason: 'timed-out', message: 'another process kept the mirror locked' }
   try {
     removeStale(mirror)
-    const fetched = await fetchRefs(mirror, options, lock.fd)
-    if (fetched.kind !== 'fetched') return fetched
-    // A shallow mirror has no history to compare with; nothing of ours makes one, so this is never repaired silently.
-    if (existsSync(join(mirror.path, 'shallow'))) {
+    // From a shallow clone git takes no branch at all, and calls that a success.
+    if (await isShallow(options)) {
       return { kind: 'failed', reason: 'shallow', message: 'the repository is a shallow clone; its history is needed in full' }
     }
+    const fetched = await fetchRefs(mirror, options, lock.fd)
+    if (fetched.kind !== 'fetched') return fetched
+    if (existsSync(join(mirror.path, 'shallow'))) throw new Error(`the mirror ${mirror.path} has become shallow`)
+    await mergePacks(mirror, lock.fd)
     return await verifyRefs(mirror, refs)
   } finally {
     lock.release()
@@ -64,6 +69,23 @@ async function fetchRefs(mirror: Mirror, options: FetchOptions, lockFd: number):
   const result = await runGit(call)
   if (result.exitCode === 0) return { kind: 'fetched' }
   return explainRemote(options, 'git-upload-pack', more, result.ended, gitError(call, result).message)
+}
+
+/** Only a local folder can be one: no server hands out a shallow repository. */
+async function isShallow({ url }: Remote): Promise<boolean> {
+  if (!url.startsWith('/')) return false
+  const result = await runGit({ argv: ['-C', url, 'rev-parse', '--is-shallow-repository'] })
+  return result.stdout.toString('utf8').trim() === 'true'
+}
+
+/**
+ * Every fetch leaves a pack, and git looks through all of them. The small ones are put together now and then; no object
+ * is dropped, reached or not: a task may stand on a commit that its branch has left.
+ */
+async function mergePacks(mirror: Mirror, lockFd: number): Promise<void> {
+  const packs = readdirSync(join(mirror.objects, 'pack')).filter(name => name.endsWith('.pack'))
+  if (packs.length <= packsMax) return
+  await git({ gitDir: mirror.path, argv: ['repack', '--geometric=2', '-d', '-q'], wallMs: mirror.wallMs, lockFd })
 }
 
 async function verifyRefs(mirror: Mirror, refs: [string, string | null][]): Promise<FetchResult> {

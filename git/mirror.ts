@@ -40,7 +40,7 @@ async function createMirror(mirror: Pick<Mirror, 'path' | 'objects' | 'lock'>, d
     giveToReaders(mirror.objects, dataDir)
     mkdirSync(mirror.path, { mode: 0o700 })
     symlinkSync('../objects', join(mirror.path, 'objects'))
-    writeRepository(mirror.path, { head: 'ref: refs/grok/none', config: mirrorConfig, alternates: [], objects: false })
+    writeRepository(mirror.path, { head: 'ref: refs/heads/none', config: mirrorConfig, alternates: [], objects: false })
   } finally {
     lock.release()
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { entryPath } from '../entries.ts'
 import { workConfig, writeRepository } from './bare-repository.ts'
 import type { HostMount, Store, Workspace } from './git.ts'
 import { checkSha } from './ref-name.ts'
@@ -9,7 +9,7 @@ import { removeAs } from './remove-run.ts'
 import { giveAll, makeOwn, objectMounts, packExtra, writeWithTime } from './workspace.ts'
 
 const inside = '/grokbot/restore'
-const script = fileURLToPath(new URL('./restore-tree.sh', import.meta.url))
+const script = entryPath('restoreTree')
 
 export type PlanRestoreOptions = { workspace: Workspace; store: Store; tree: string; workDir: string }
 /** As a `TreePlan`, but the work tree is mounted writable; nothing comes out of it. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { entryPath } from '../entries.ts'
 import { workConfig, writeRepository } from './bare-repository.ts'
 import type { HostMount, Store, TreePlan, TreeSelection, Workspace } from './git.ts'
 import { removeAs } from './remove-run.ts'
@@ -9,7 +9,7 @@ import { pathBytes } from './shown-path.ts'
 import { giveAll, makeOwn, objectMounts, writeWithTime } from './workspace.ts'
 
 const inside = '/grokbot/tree'
-const script = fileURLToPath(new URL('./make-tree.sh', import.meta.url))
+const script = entryPath('makeTree')
 const treeConfig = `${workConfig}[core]
 \tattributesFile = /dev/null
 \texcludesFile = /dev/null

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+import { faultOfPath } from './entry-name.ts'
 import type { FileAt, Mirror, TreeEntry } from './git.ts'
 import { checkSha } from './ref-name.ts'
 import { git } from './run-git.ts'
@@ -32,8 +34,12 @@ export async function listTreeAt(
 }
 
 async function entryAt(mirror: Mirror, sha: string, path: string): Promise<TreeEntry | null> {
-  if (path === '' || pathBytes(path).includes(0)) return null
-  const argv = ['--literal-pathspecs', 'ls-tree', '-z', '-l', checkSha(sha), '--', path]
+  const bytes = pathBytes(path)
+  // No tree has such a name, and git takes some for a mistake of the caller.
+  if (faultOfPath(bytes) !== null || bytes.includes(0)) return null
+  // An argument is text; a name that is none is looked for in the whole list.
+  const argument = isUtf8(bytes) ? ['--', bytes.toString('utf8')] : ['-r', '-t']
+  const argv = ['--literal-pathspecs', 'ls-tree', '-z', '-l', checkSha(sha), ...argument]
   return parseTree(await git({ gitDir: mirror.path, argv })).find(entry => entry.path === path) ?? null
 }
 

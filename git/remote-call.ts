@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url'
+import { entryPath } from '../entries.ts'
 import type { Remote } from './git.ts'
 
 /** The only names of the operator's environment that reach a git process that talks to a remote. */
@@ -16,7 +16,7 @@ export const remoteEnvironmentNames = [
   'GIT_SSL_CAINFO',
 ] as const
 
-const helper = fileURLToPath(new URL('./credential-helper.sh', import.meta.url))
+const helper = entryPath('credentialHelper')
 
 export type RemoteCall = { url: string; env: Record<string, string>; secrets: string[]; token: string | null }
 

@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url'
+import { entryPath } from '../entries.ts'
 import { execa } from 'execa'
 import { redact } from './redact.ts'
 
@@ -114,7 +114,7 @@ const hostEnvironment: Readonly<Record<string, string>> = {
   TZ: 'UTC',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_SYSTEM: '/dev/null',
-  GIT_CONFIG_GLOBAL: fileURLToPath(new URL('./host.gitconfig', import.meta.url)),
+  GIT_CONFIG_GLOBAL: entryPath('hostGitConfig'),
   GIT_ATTR_NOSYSTEM: '1',
   GIT_TERMINAL_PROMPT: '0',
   GIT_ASKPASS: 'false',

@@ -12,16 +12,11 @@ export function openStore({ dataDir, mirror, taskId }: { dataDir: string; mirror
   const path = join(folder, 'store.git')
   if (!existsSync(join(path, 'HEAD'))) {
     mkdirSync(path, { recursive: true, mode: 0o700 })
-    writeRepository(path, { head: 'ref: refs/grok/none', config: bareConfig, alternates: [mirror.objects], objects: true })
+    writeRepository(path, { head: 'ref: refs/heads/none', config: bareConfig, alternates: [mirror.objects], objects: true })
   }
   return { path, mirror }
 }
 
 export function taskFolder(dataDir: string, taskId: string): string {
   return join(passable(join(passable(join(dataDir, 'git')), 'tasks')), safeName(taskId))
-}
-
-/** Names a tree of the store so that it stays: `refs/grok/snapshots/<n>`. Safe to repeat. */
-export async function keepSnapshot(store: Store, number: number, tree: string): Promise<void> {
-  await git({ gitDir: store.path, argv: ['update-ref', `refs/grok/snapshots/${number}`, checkSha(tree)] })
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { entryPath } from '../entries.ts'
 import { workConfig, writeRepository } from './bare-repository.ts'
 import type { HostMount, Mirror, Store, Workspace, WorkspaceUser } from './git.ts'
 import { countIndexEntries, listGitlinks, setIndexOwner } from './index-owner.ts'
@@ -123,7 +123,7 @@ type CheckOut = { mirror: Mirror; extraObjects: string | null; tree: string; fol
 async function checkOut({ mirror, extraObjects, tree, folder, user }: CheckOut): Promise<{ bytes: Buffer; mtimeMs: number }> {
   const gitDir = join(folder, 'checkout.git')
   const alternates = [mirror.objects, ...(extraObjects === null ? [] : [extraObjects])]
-  writeRepository(gitDir, { head: 'ref: refs/grok/none', config: `${workConfig}${hostConfig()}`, alternates, objects: true })
+  writeRepository(gitDir, { head: 'ref: refs/heads/none', config: `${workConfig}${hostConfig()}`, alternates, objects: true })
   giveAll(gitDir, user)
   await git({
     gitDir,
@@ -148,7 +148,7 @@ function writeAgentGitDir(path: string, head: string, extra: boolean): void {
 let hostConfigText: string | undefined
 
 function hostConfig(): string {
-  hostConfigText ??= readFileSync(fileURLToPath(new URL('./host.gitconfig', import.meta.url)), 'utf8')
+  hostConfigText ??= readFileSync(entryPath('hostGitConfig'), 'utf8')
   return hostConfigText
 }
 

@@ -60,6 +60,7 @@ async function simulate(file: string, options: SimulateOptions, environment: Env
     if (world.kind === 'unusable')
       throw new UsageError(`${escapeText(file)} is not the body of a webhook: ${escapeText(`${world.path} ${world.message}`)}`)
     for (const note of world.notes) view.note(`  ${note}`)
+    const model = await openScriptedModel(simulator.model, environment, options.modelScript, view)
     const play = await playDelivery(world.payload, options.event, {
       github,
       dataDir: path.join(folder, 'data'),
@@ -75,7 +76,7 @@ async function simulate(file: string, options: SimulateOptions, environment: Env
             webhookSecret: github.webhookSecret,
           },
           allowedOwners: null,
-          model: openScriptedModel(simulator.model, environment, options.modelScript, view),
+          model,
           environment,
           logger: environment.LOG_LEVEL ? createLogger(environment.LOG_LEVEL) : silentLogger,
           progress: (_, update) => view.progress(update),

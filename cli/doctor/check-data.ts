@@ -1,6 +1,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Environment } from '../../config-schema/index.ts'
+import { entryPath } from '../../entries.ts'
 import { findDeadOwners, openSqliteLedger } from '../../ledger/index.ts'
 import { makeDataFolder } from '../data-folder.ts'
 import { UsageError } from '../exit.ts'
@@ -78,7 +79,7 @@ function operatorFinding(environment: Environment, dataDir: string): Finding {
 
 /** Git and GitHub refuse what comes from another time; this program can not be older than its own files. */
 function clockFinding(): Finding {
-  const written = statSync(new URL('../../package.json', import.meta.url)).mtimeMs
+  const written = statSync(entryPath('package')).mtimeMs
   const now = Date.now()
   if (now + clockSlackMs < written) {
     return broken(

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { type Environment, type ModelEndpoint, parseConfig } from '../../config-schema/index.ts'
-import { ModelScript, startFakeModel } from '../../simulator/index.ts'
+import type { ModelScript } from '../../simulator/index.ts'
 import { escapeText } from '../escape.ts'
 import { UsageError } from '../exit.ts'
 import { requiredModel } from '../required-model.ts'
@@ -12,14 +12,17 @@ const scriptBytesMax = 64 * 1024 * 1024
 /** The configured endpoint, or a scripted one on 127.0.0.1: to the rest of the road both are the same. */
 export async function openModel(environment: Environment, scriptFile: string | undefined): Promise<RunModel> {
   if (scriptFile === undefined) return { endpoint: requiredModel(environment), close: async () => undefined }
-  const script = readScript(scriptFile)
+  const script = await readScript(scriptFile)
+  const { startFakeModel } = await import('../../simulator/index.ts')
   const model = await startFakeModel()
   model.script(script)
   return { endpoint: { baseUrl: model.url, apiKey: 'scripted', model: 'scripted' }, close: () => model.close() }
 }
 
 /** `--model-script FILE`: a JSON array of turns. Throws `UsageError` with the line and column of what is wrong. */
-export function readScript(file: string): ModelScript {
+export async function readScript(file: string): Promise<ModelScript> {
+  // Loaded only when there is a script: a run on a real model has no use for a simulator.
+  const { ModelScript } = await import('../../simulator/index.ts')
   const stat = statSync(file, { throwIfNoEntry: false })
   if (!stat?.isFile()) throw new UsageError(`--model-script: there is no file ${escapeText(file)}`)
   if (stat.size > scriptBytesMax) throw new UsageError(`--model-script: ${escapeText(file)} is larger than ${scriptBytesMax} bytes`)

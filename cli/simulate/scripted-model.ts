@@ -4,10 +4,15 @@ import { readScript } from '../run/model.ts'
 import type { View } from '../view/view.ts'
 
 /** The script's model; else the configured one; else one that has nothing to say, which a refused command never notices. */
-export function openScriptedModel(model: FakeModel, environment: Environment, file: string | undefined, view: View): ModelEndpoint {
+export async function openScriptedModel(
+  model: FakeModel,
+  environment: Environment,
+  file: string | undefined,
+  view: View,
+): Promise<ModelEndpoint> {
   const scripted = { baseUrl: model.url, apiKey: 'scripted', model: 'scripted' }
   if (file !== undefined) {
-    model.script(readScript(file))
+    model.script(await readScript(file))
     return scripted
   }
   const configured = modelEndpoint(environment)

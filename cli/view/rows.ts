@@ -29,8 +29,10 @@ export function rowOf(update: TaskProgress): Row | null {
 /** The row of something that has begun and is not over; null when nothing has. */
 export function begunRow(update: TaskProgress): Row | null {
   if (update.kind === 'check') return update.state === 'running' ? { ...checkRow(update), durationMs: null } : null
-  if (update.kind === 'step')
-    return { verb: stepNames[update.step] ?? update.step, label: escapeText(update.detail), detail: '', durationMs: null }
+  if (update.kind === 'step') {
+    const name = stepNames[update.step]
+    return { verb: name ?? update.step, label: name ? escapeText(update.detail) : '', detail: '', durationMs: null }
+  }
   if (update.kind !== 'session') return null
   const { update: inner } = update
   if (inner.kind === 'tool-started') return { verb: inner.verb, label: escapeText(inner.label), detail: 'running', durationMs: null }

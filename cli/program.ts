@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { type Environment, readEnvironment } from '../config-schema/index.ts'
+import { entryPath } from '../entries.ts'
+import { armCrashpoint } from '../telemetry/index.ts'
+import { escapeLines } from './escape.ts'
+import { exitCodes, UsageError } from './exit.ts'
+import { sayError } from './say-error.ts'
+import { subCommands } from './sub-commands.ts'
+
+/** `grokbot <sub-command>`: one file each, loaded only when it is called, so that a short command starts quickly. */
+export async function main(): Promise<void> {
+  watchStreams()
+  const environment = readEnvironment()
+  const debug = environment.kind === 'read' && environment.values.LOG_LEVEL === 'debug'
+  muteWarnings(debug)
+  // Node would print what was thrown as it is, and it may hold foreign text.
+  process.on('uncaughtException', error => process.exit(sayError(error, debug)))
+  try {
+    if (environment.kind === 'invalid') throw new UsageError('the environment is not usable', environment.problems)
+    armCrashpoint(environment.values.GROKBOT_CRASHPOINT)
+    await (await programOf(environment.values, process.argv[2])).parseAsync()
+  } catch (error) {
+    process.exitCode = sayError(error, debug)
+  }
+}
+
+async function programOf(environment: Environment, called: string | undefined): Promise<Command> {
+  const program = new Command('grokbot')
+    .description('Turns `/grok fix` into a proven, signed pull request. Not affiliated with xAI.')
+    .version(version(), '--version')
+    .helpCommand(false)
+    .configureOutput({
+      writeErr: text => process.stderr.write(escapeLines(text)),
+      outputError: (text, write) => write(text.replace(/^error: /, 'grokbot: ')),
+    })
+    .showHelpAfterError(`  see what there is: grokbot ${subCommands.some(({ name }) => name === called) ? `${called} ` : ''}--help`)
+    .exitOverride(error => process.exit(error.exitCode === 0 ? 0 : exitCodes.usage))
+  for (const { name, description, load } of subCommands) {
+    const command = program.command(name).description(description)
+    if (called === name) (await load()).define(command, environment)
+  }
+  return program
+}
+
+function version(): string {
+  return (JSON.parse(readFileSync(entryPath('package'), 'utf8')) as { version: string }).version
+}
+
+/** Node prints warnings of packages as they are; they are for those who look for faults. */
+function muteWarnings(debug: boolean): void {
+  if (!debug) process.removeAllListeners('warning')
+}
+
+/** A reader that goes away (`| head`) is no fault of ours: the work goes on and its words are dropped. */
+function watchStreams(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', error => {
+      if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+    })
+  }
+}

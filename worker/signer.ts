@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import type { OperatorConfig } from '../config-schema/index.ts'
@@ -20,6 +20,7 @@ export type SignerOpened = { kind: 'ready'; signer: Signer } | { kind: 'unusable
 const commandWallMs = 30_000
 const commandOutputBytesMax = 4_096
 const signatureBytes = 64
+const keyFileBytesMax = 65_536
 
 /**
  * The installation's signer: the operator's command, else the environment's key, else the file `keys/signing.pem`, which
@@ -120,9 +121,10 @@ function publish(dataDir: string, { keyId, publicKeyPem }: Signer): void {
   renameSync(`${file}.part`, file)
 }
 
+/** A file larger than any key is not read: it gives no text, and so no key. */
 function readIfThere(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8')
+    return statSync(file).size > keyFileBytesMax ? '' : readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error

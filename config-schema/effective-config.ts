@@ -64,10 +64,6 @@ export function effectiveConfig(
 /** What a broken file counts as. */
 const restrictive = { setup: [], checks: [], profile: 'strict' } as const satisfies Omit<RepositoryConfig, 'version'>
 
-export function limitValues(config: EffectiveConfig): LimitValues {
-  return Object.fromEntries(Object.entries(config.limits).map(([name, setting]) => [name, setting.value])) as LimitValues
-}
-
 /** Problems of a file as lines a person can jump to: `file:line:column: key message`. */
 export function describeProblems(file: string, problems: readonly ConfigProblem[]): string[] {
   return problems.map(

@@ -3,7 +3,6 @@ export {
   describeProblems,
   type EffectiveConfig,
   effectiveConfig,
-  limitValues,
   type ProfileName,
   type RepositoryRead,
   type Setting,

@@ -5,7 +5,6 @@ export {
   type BundleFacts,
   type BundleManifest,
   type BundleSource,
-  bundleFormat,
   composeBundle,
   renderBundle,
   statementOf,
@@ -22,7 +21,7 @@ export {
   saltBytes,
 } from './chain.ts'
 export { type CommandRow, commandTable, findCommand, type Verb } from './command.ts'
-export { type Detected, detectCommands, detectionTable, type RootView } from './detect-commands.ts'
+export { type Detected, detectCommands, type RootView } from './detect-commands.ts'
 export { type DsseEnvelope, type PublicKey, preAuthEncoding, publicKeyOf, readPublicKey, sealEnvelope, verifySignature } from './dsse.ts'
 export {
   type Cell,
@@ -49,8 +48,8 @@ export {
 export { foldTask } from './fold-task.ts'
 export { type CellResult, type CheckEvidence, type Judgement, judgeEvidence } from './judge-evidence.ts'
 export { type EventMigrators, eventMigrators, migrateEvent, UnknownEvent } from './migrate-event.ts'
-export { type Outcome, outcomes } from './outcome.ts'
-export { findProtected, lfsNote, type ProtectedFile, type ProtectedRules, protectedTable } from './protected-paths.ts'
+export type { Outcome } from './outcome.ts'
+export { findProtected, lfsNote, type ProtectedFile, type ProtectedRules } from './protected-paths.ts'
 export { type BundleFault, bundleLimits, faultReasons, readBundle } from './read-bundle.ts'
 export { type Receipt, receiptColumns, receiptRow, receiptsOf, receiptsOfBundle } from './receipts.ts'
 export { type Redaction, redactionOf } from './redaction.ts'

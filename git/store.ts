@@ -3,8 +3,6 @@ import { join } from 'node:path'
 import { bareConfig, writeRepository } from './bare-repository.ts'
 import type { Mirror, Store } from './git.ts'
 import { passable, safeName } from './mirror.ts'
-import { checkSha } from './ref-name.ts'
-import { git } from './run-git.ts'
 
 /** Opens or makes a task's own repository. It borrows the mirror's objects and is the host's alone. */
 export function openStore({ dataDir, mirror, taskId }: { dataDir: string; mirror: Mirror; taskId: string }): Store {

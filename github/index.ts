@@ -1,5 +1,5 @@
 export type { Octokit } from '@octokit/rest'
-export { classifyError, type RequestFault, statusOf } from './classify-error.ts'
+export { classifyError, type RequestFault } from './classify-error.ts'
 export {
   type CommentFound,
   createComment,
@@ -12,4 +12,4 @@ export {
 } from './comments.ts'
 export { createGitHubApp, type GitHubApp, type Permissions } from './github-app.ts'
 export { createPull, listPullsFrom, type NewPull, type PullFound } from './pulls.ts'
-export { hasRole, type RepositoryFacts, type Role, readBranchSha, readRepository, readRole } from './read-facts.ts'
+export { type RepositoryFacts, type Role, readBranchSha, readRepository, readRole } from './read-facts.ts'

@@ -4,10 +4,6 @@ import { statusOf } from './classify-error.ts'
 export type Role = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
 const ranks: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
 
-export function hasRole(role: Role, needed: Role): boolean {
-  return ranks.indexOf(role) >= ranks.indexOf(needed)
-}
-
 type RepositoryName = { owner: string; repo: string }
 
 /**

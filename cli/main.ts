@@ -3,5 +3,4 @@ import { keepCompiled } from './keep-compiled.ts'
 
 /** Everything else is loaded after the cache is open, so that it comes out of it at the second start. */
 keepCompiled()
-const { main } = await import('./program.ts')
-await main()
+void import('./program.ts').then(({ main }) => main())

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { closeSync, constants, openSync } from 'node:fs'
+import { closeSync, constants, openSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Engine } from './engine.ts'
@@ -19,33 +19,43 @@ export type Fifo = {
   reader: Socket
   /** Closes our copy of the write end, so that the reader sees the end when the sandbox's last process is gone. */
   started(): void
-  /** Puts the file back into the store. Only after the reader has seen the end; else it is thrown away. */
+  /** Gives the file back. `reusable`: every process that could have had it open is gone; else it is thrown away. */
   release(reusable: boolean): void
 }
 
+/** The first FIFOs are made at once, beside whatever the caller does next. */
 export function createFifoStore(engine: Engine, folder: string, user: SandboxUser): FifoStore {
   const free: string[] = []
-  let made = 0
-  let making: Promise<void> | null = null
+  let names = 0
+  let inUse = 0
+  let making: Promise<void> | null = makeMore()
+  // Its failure is told to who takes the first one.
+  making.catch(() => {})
 
   async function makeMore(): Promise<void> {
-    if (made + batch > engineLimits.fifosMax) throw new Error(`more than ${engineLimits.fifosMax} sandboxes of one session at once`)
-    const paths = Array.from({ length: batch }, (_, index) => join(folder, String(made + index)))
-    made += batch
+    const paths = Array.from({ length: batch }, () => join(folder, String(names++)))
     await mkfifo(engine, paths, user)
     free.push(...paths)
   }
 
+  function giveBack(path: string, reusable: boolean): void {
+    inUse -= 1
+    if (reusable) free.push(path)
+    else rmSync(path, { force: true })
+  }
+
   return {
     async take() {
+      if (inUse >= engineLimits.fifosMax) throw new Error(`more than ${engineLimits.fifosMax} sandboxes of one session at once`)
+      inUse += 1
       while (free.length === 0) {
-        making ??= makeMore().finally(() => {
+        making ??= makeMore()
+        await making.finally(() => {
           making = null
         })
-        await making
       }
       const path = free.pop() as string
-      return openFifo(path, () => free.push(path))
+      return openFifo(path, reusable => giveBack(path, reusable))
     },
   }
 }
@@ -62,11 +72,12 @@ function mkfifo(engine: Engine, paths: readonly string[], user: SandboxUser): Pr
   })
 }
 
-function openFifo(path: string, giveBack: () => void): Fifo {
+function openFifo(path: string, giveBack: (reusable: boolean) => void): Fifo {
   // Reading first and without blocking; then a writer may open it at once.
   const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   const writeFd = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW)
   let open = true
+  let released = false
   return {
     writeFd,
     reader: new Socket({ fd: readFd, readable: true, writable: false }),
@@ -75,7 +86,8 @@ function openFifo(path: string, giveBack: () => void): Fifo {
       open = false
     },
     release(reusable) {
-      if (reusable) giveBack()
+      if (!released) giveBack(reusable)
+      released = true
     },
   }
 }

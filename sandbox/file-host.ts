@@ -9,20 +9,24 @@ type Searched = Extract<Awaited<ReturnType<FileHost['search']>>, { kind: 'search
 type Waiting = { resolve: (frame: Frame) => void; timer: NodeJS.Timeout }
 
 /**
- * Calls a file host by frames. A host that breaks (dies, stalls, sends nonsense) answers every open call with the fault
+ * Starts a file host, without waiting for it, and calls it by frames. A host that breaks (dies, stalls, sends nonsense) answers every open call with the fault
  * `broken` and is started again, at most `fileHostRestartsMax` times in a session.
  */
 export function createFileHost(start: () => Promise<Companion | string>): FileHostClient {
-  let running: Promise<Connection | string> | null = null
   let starts = 0
   let closed = false
+  let running: Promise<Connection | string> | null = startOne()
+
+  function startOne(): Promise<Connection | string> {
+    starts += 1
+    return start().then(started => (typeof started === 'string' ? started : connect(started, forget)))
+  }
 
   async function call(header: Record<string, unknown>, body?: Uint8Array): Promise<Frame> {
     if (closed) return broken('the file host is closed')
     if (running === null) {
       if (starts > engineLimits.fileHostRestartsMax) return broken(`the file host broke ${starts} times and is not started again`)
-      starts += 1
-      running = start().then(started => (typeof started === 'string' ? started : connect(started, forget)))
+      running = startOne()
     }
     const connection = await running
     if (typeof connection === 'string') {

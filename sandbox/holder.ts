@@ -1,5 +1,5 @@
 import { type Engine, namespaceOf } from './engine.ts'
-import { type Launched, launch } from './launch.ts'
+import { endLaunch, killPid, type Launched, launch } from './launch.ts'
 import { engineLimits } from './limits.ts'
 import type { SandboxUser } from './sandbox.ts'
 
@@ -32,13 +32,11 @@ export async function startHolder(engine: Engine, user: SandboxUser, args: reado
     control: false,
     stderrBytesMax: engineLimits.stderrBytesMax,
   })
-  const ready = await isReady(launched)
-  const pid = await launched.childPid
+  const pid = (await isReady(launched)) ? await launched.childPid : null
   const namespaces = pid === null ? null : readNamespaces(pid)
-  if (!ready || pid === null || namespaces === null) {
-    if (pid !== null) killPid(pid)
-    await launched.closed
-    return { kind: 'failed', stderr: launched.stderr(), childSeen: pid !== null, exit: launched.child.exitCode }
+  if (pid === null || namespaces === null) {
+    const childSeen = await endLaunch(launched)
+    return { kind: 'failed', stderr: launched.stderr(), childSeen, exit: launched.child.exitCode }
   }
   const alive = () => namespaceOf(pid, 'mnt') === namespaces.mnt
   return {
@@ -76,12 +74,4 @@ function isReady(launched: Launched): Promise<boolean> {
 function readNamespaces(pid: number): Holder['namespaces'] | null {
   const [user, mnt, net] = [namespaceOf(pid, 'user'), namespaceOf(pid, 'mnt'), namespaceOf(pid, 'net')]
   return user && mnt && net ? { user, mnt, net } : null
-}
-
-export function killPid(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It is gone, which is what was wanted.
-  }
 }

@@ -1,4 +1,3 @@
-export { sandboxEntries } from './entries.ts'
 export { sandboxLimitDefaults } from './limits.ts'
 export { openSandbox } from './open-sandbox.ts'
 export { describeProfile, type Profile, profiles } from './profiles.ts'

@@ -1,6 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import { engineLimits } from './limits.ts'
 import type { SandboxUser } from './sandbox.ts'
 
 /** File descriptors of a launched sandbox, by the name of their purpose. */
@@ -141,6 +142,27 @@ function follow(child: ChildProcess, stderrBytesMax: number): Launched {
     closed: closed.promise,
     stderr: () => stderr.toString('utf8'),
     startedAt: performance.now(),
+  }
+}
+
+/**
+ * Ends a launch at whatever point it is and waits until nothing of it is left; true when bwrap had got as far as a child.
+ * Only a bwrap that has not even said its child's pid by then is killed itself: it hangs, and there is no other way.
+ */
+export async function endLaunch(launched: Launched): Promise<boolean> {
+  const patience = setTimeout(() => launched.child.kill('SIGKILL'), engineLimits.killGraceMs)
+  const pid = await launched.childPid
+  clearTimeout(patience)
+  if (pid !== null) killPid(pid)
+  await launched.closed
+  return pid !== null
+}
+
+export function killPid(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It is gone, which is what was wanted.
   }
 }
 

@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { SandboxReport } from '../domain/index.ts'
+import { entryPath } from '../entries.ts'
 import { agentId, type EngineMounts, holderArguments } from './bwrap-arguments.ts'
 import { findUnusableEntry } from './egress/allow-list.ts'
 import { findEngine } from './engine.ts'
-import { sandboxEntries } from './entries.ts'
 import { explainFailure } from './failure-cause.ts'
+import { createFifoStore } from './fifo-store.ts'
 import { startHolder } from './holder.ts'
 import { openUnconfined } from './open-unconfined.ts'
 import { planTree } from './plan-tree.ts'
@@ -38,6 +39,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const plan = planTree(options, profile, folder, prepareEtc(folder.etc, agentId))
   if (plan.kind === 'impossible') return unavailable(options, plan.reason)
 
+  const fifos = createFifoStore(found.engine, folder.fifo, options.user)
   const net = options.network.kind !== 'host'
   const started = await startHolder(
     found.engine,
@@ -45,7 +47,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     holderArguments(found.engine, plan.steps, folder, engineMounts(folder), net),
   )
   if (started.kind === 'failed') return unavailable(options, explainFailure(started))
-  const session = await openSession({ options, profile, folder, engine: found.engine, holder: started.holder, steps: plan.steps })
+  const session = await openSession({ options, profile, folder, engine: found.engine, holder: started.holder, steps: plan.steps, fifos })
   if (session.kind === 'opened') return session.sandbox
   await started.holder.close()
   return unavailable(options, session.reason, session.missing)
@@ -75,5 +77,5 @@ function unavailable(options: SandboxOptions, reason: string, missing: readonly 
 }
 
 function engineMounts(folder: RunFolder): EngineMounts {
-  return { fileHost: dirname(sandboxEntries.fileHost), relay: dirname(sandboxEntries.relay), proxy: folder.proxy }
+  return { fileHost: dirname(entryPath('fileHost')), relay: dirname(entryPath('relay')), proxy: folder.proxy }
 }

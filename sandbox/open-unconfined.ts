@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { SandboxReport } from '../domain/index.ts'
+import { entryPath } from '../entries.ts'
 import type { Engine } from './engine.ts'
-import { sandboxEntries } from './entries.ts'
 import { commandEnvironment } from './environment.ts'
 import { createFifoStore, type Fifo, type FifoStore } from './fifo-store.ts'
 import { createFileHost } from './file-host.ts'
@@ -153,7 +153,7 @@ function outputEnd(fifo: Fifo): Promise<void> {
 }
 
 function spawnFileHost(options: SandboxOptions, engine: Engine, map: readonly (readonly [string, string])[]): Companion {
-  const entry = join(dirname(sandboxEntries.fileHost), basename(sandboxEntries.fileHost))
+  const entry = entryPath('fileHost')
   const child = spawn(engine.node, [entry, engine.ripgrep ?? '', JSON.stringify(map)], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: {},

@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { commandArguments } from './bwrap-arguments.ts'
 import { type Engine, namespaceOf } from './engine.ts'
 import { type Evidence, readEvidence } from './evidence.ts'
 import type { Fifo, FifoStore } from './fifo-store.ts'
-import { type Holder, killPid } from './holder.ts'
-import { fds, type Launched, launch, leakedDescriptors, pipeAt } from './launch.ts'
+import type { Holder } from './holder.ts'
+import { endLaunch, fds, killPid, type Launched, launch, leakedDescriptors, pipeAt } from './launch.ts'
 import { engineLimits } from './limits.ts'
 import type { SandboxLimits, SandboxUser } from './sandbox.ts'
 
@@ -21,6 +22,8 @@ export type ParkedSandbox = {
   alive(): boolean
   /** Ends every process in it; safe to repeat and at any time. */
   kill(): void
+  /** Resolves when no process of it is left; to be called after `kill`. */
+  gone(): Promise<void>
   /** Kills it and waits until nothing of it is left. */
   discard(): Promise<void>
 }
@@ -72,12 +75,9 @@ export async function parkSandbox(context: ParkContext): Promise<{ kind: 'parked
   fifo.started()
   const control = pipeAt(launched.child, fds.control) as Socket
   const parked = await signalFrom(control, launched)
-  const pid = await launched.childPid
-  const evidence = pid === null || parked !== 'R' ? null : await readEvidence(pid)
-  if (pid === null || evidence === null) {
-    const said = await drain(fifo, launched, pid)
-    return { kind: 'failed', stderr: said, exit: launched.child.exitCode, childSeen: pid !== null }
-  }
+  const pid = parked === 'R' ? await launched.childPid : null
+  const evidence = pid === null ? null : await readEvidence(pid)
+  if (pid === null || evidence === null) return giveUp(fifo, launched)
   return { kind: 'parked', sandbox: controls(pid, evidence, launched, fifo, control) }
 }
 
@@ -104,12 +104,36 @@ function controls(pid: number, evidence: Evidence, launched: Launched, fifo: Fif
     },
     alive: () => !gone,
     kill,
+    gone: () => processesGone(pid, pidNamespace),
     async discard() {
       kill()
       control.destroy()
       fifo.reader.destroy()
       await launched.closed
+      fifo.release(true)
     },
+  }
+}
+
+/**
+ * The kernel ends every process of a pid namespace before its first process becomes a zombie: when that one is a zombie, or
+ * has been collected, nothing is left, whoever holds what open. This is mostly so at the first look.
+ */
+async function processesGone(pid: number, pidNamespace: string): Promise<void> {
+  const giveUpAt = performance.now() + engineLimits.killGraceMs
+  for (let looks = 0; isRunning(pid) && namespaceOf(pid, 'pid') === pidNamespace && performance.now() < giveUpAt; looks += 1) {
+    await new Promise<void>(resolve => (looks < eagerLooks ? setImmediate(resolve) : setTimeout(resolve, 1)))
+  }
+}
+
+const eagerLooks = 20
+
+function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
+  } catch {
+    return false
   }
 }
 
@@ -129,17 +153,17 @@ function signalFrom(control: Socket, launched: Launched): Promise<string | null>
   })
 }
 
-/** What bwrap said before it gave up; its standard error is the command's output FIFO. */
-async function drain(fifo: Fifo, launched: Launched, pid: number | null): Promise<string> {
-  if (pid !== null) killPid(pid)
+/** Ends what did not park. What bwrap said about it came by the command's output FIFO. */
+async function giveUp(fifo: Fifo, launched: Launched): Promise<ParkFailure> {
   const chunks: Buffer[] = []
   fifo.reader.on('data', (chunk: Buffer) => chunks.push(chunk))
-  await launched.closed
-  await new Promise(resolve => {
-    fifo.reader.once('end', resolve)
-    setTimeout(resolve, engineLimits.drainMs).unref()
-    if (fifo.reader.readableEnded) resolve(undefined)
-  })
+  const ended = new Promise(resolve => fifo.reader.once('end', resolve).once('close', resolve))
+  const childSeen = await endLaunch(launched)
+  const timer = setTimeout(() => fifo.reader.destroy(), engineLimits.drainMs)
+  await ended
+  clearTimeout(timer)
   fifo.reader.destroy()
-  return Buffer.concat(chunks).toString('utf8').slice(0, engineLimits.stderrBytesMax)
+  fifo.release(true)
+  const stderr = Buffer.concat(chunks).toString('utf8').slice(0, engineLimits.stderrBytesMax)
+  return { kind: 'failed', stderr, exit: launched.child.exitCode, childSeen }
 }

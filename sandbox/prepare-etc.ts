@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
@@ -15,6 +15,9 @@ export function prepareEtc(target: string, agent: { uid: number; gid: number }):
   }
   if (existsSync('/etc/localtime')) symlinkSync(localtime(), join(target, 'localtime'))
   symlinkSync('/proc/self/mounts', join(target, 'mtab'))
+  for (const name of readdirSync('/etc').filter(name => copiedFolders.test(name))) {
+    cpSync(join('/etc', name), join(target, name), { recursive: true, verbatimSymlinks: true })
+  }
   const folders = [...readdirSync('/etc').filter(name => boundFolders.test(name)), 'ssl/certs'].filter(name =>
     statSync(join('/etc', name), { throwIfNoEntry: false })?.isDirectory(),
   )
@@ -49,7 +52,10 @@ const copiedFiles = [
 ]
 
 /** Links into /usr, certificates of authorities, and the fixed configuration of language runtimes: no secrets by design. */
-const boundFolders = /^(alternatives|java-\d+-openjdk|ld\.so\.conf\.d|perl|python3(\.\d+)?|terminfo)$/
+const boundFolders = /^(alternatives|java-\d+-openjdk)$/
+
+/** The same, but so small that a copy is cheaper than a mount in every sandbox. */
+const copiedFolders = /^(perl|python3(\.\d+)?|terminfo)$/
 
 function writtenFiles(agent: { uid: number; gid: number }): Record<string, string> {
   return {

@@ -61,7 +61,8 @@ async function execute(sandbox: ParkedSandbox, script: Buffer, command: Command,
     const exitCode = await sandbox.launched.exitCode
     // The command's main process has ended or was killed; what it left behind ends now.
     sandbox.kill()
-    await settleWithin(Promise.all([drained, sandbox.launched.closed]), engineLimits.killGraceMs)
+    await settleWithin(drained, engineLimits.drainMs)
+    await sandbox.gone()
     const ended = capture.end()
     const reason = killedBy ?? (exitCode === null ? 'sandbox' : null)
     return {

@@ -1,12 +1,12 @@
 import { basename } from 'node:path'
+import { entryPath } from '../entries.ts'
 import { fileHostArguments, relayArguments, treeRoot } from './bwrap-arguments.ts'
 import { proxyEnvironment } from './egress/environment.ts'
 import { type EgressProxy, startEgressProxy } from './egress/proxy.ts'
 import type { Engine } from './engine.ts'
-import { sandboxEntries } from './entries.ts'
 import { commandEnvironment } from './environment.ts'
 import { explainFailure } from './failure-cause.ts'
-import { createFifoStore, type FifoStore } from './fifo-store.ts'
+import type { FifoStore } from './fifo-store.ts'
 import { createFileHost } from './file-host.ts'
 import type { Holder } from './holder.ts'
 import { type Expected, judgeEvidence } from './judge-evidence.ts'
@@ -17,7 +17,7 @@ import { createPool, type NotParked, type Parked } from './pool.ts'
 import type { Profile } from './profiles.ts'
 import { type RunContext, runCommand } from './run-command.ts'
 import type { RunFolder } from './run-folder.ts'
-import type { Command, CommandResult, Sandbox, SandboxOptions } from './sandbox.ts'
+import type { Command, Sandbox, SandboxOptions } from './sandbox.ts'
 import { type Companion, startCompanion } from './start-companion.ts'
 
 export type SessionContext = {
@@ -27,6 +27,7 @@ export type SessionContext = {
   engine: Engine
   holder: Holder
   steps: readonly TreeStep[]
+  fifos: FifoStore
 }
 
 export type SessionOpened = { kind: 'opened'; sandbox: Sandbox } | NotParked
@@ -36,7 +37,7 @@ export async function openSession(context: SessionContext): Promise<SessionOpene
   const { options, folder, holder } = context
   const egress = await openEgress(context)
   if (typeof egress === 'string') return { kind: 'unavailable', reason: egress, missing: ['netRestrict'] }
-  const parking = parkContext(context, createFifoStore(context.engine, folder.fifo, options.user))
+  const parking = parkContext(context)
   const park = () => parkAndJudge(parking, expectedOf(context), options.policy)
   // The first one is started whatever the pool's size: what it is measured to be is what this session reports.
   const first = await park()
@@ -48,10 +49,10 @@ export async function openSession(context: SessionContext): Promise<SessionOpene
   pool.put(first)
   const files = options.files
     ? createFileHost(() =>
-        companion(context, folder.seccomp.fileHost, false, fileHostArguments(basename(sandboxEntries.fileHost), context.engine.ripgrep)),
+        companion(context, folder.seccomp.fileHost, false, fileHostArguments(basename(entryPath('fileHost')), context.engine.ripgrep)),
       )
     : null
-  const running = new Set<Promise<CommandResult>>()
+  const running = new Set<Promise<unknown>>()
   const closing = new AbortController()
   const sandbox: Sandbox = {
     report: first.report,
@@ -59,12 +60,17 @@ export async function openSession(context: SessionContext): Promise<SessionOpene
     files,
     egress: () => egress?.log() ?? [],
     async run(command) {
-      const result = runCommand(() => pool.take(), endsWith(command, closing.signal), runContext(context))
-      running.add(result)
+      const take = async () => {
+        const parked = await pool.take()
+        // Its launcher ends a moment after its result; closing the session waits for that too.
+        if (parked.kind === 'parked') track(running, parked.sandbox.launched.closed)
+        return parked
+      }
+      const result = runCommand(take, endsWith(command, closing.signal), runContext(context))
+      track(running, result)
       try {
         return await result
       } finally {
-        running.delete(result)
         pool.refill()
       }
     },
@@ -77,6 +83,11 @@ export async function openSession(context: SessionContext): Promise<SessionOpene
   }
   pool.refill()
   return { kind: 'opened', sandbox }
+}
+
+function track(set: Set<Promise<unknown>>, work: Promise<unknown>): void {
+  set.add(work)
+  work.finally(() => set.delete(work)).catch(() => {})
 }
 
 async function parkAndJudge(context: ParkContext, expected: Expected, policy: SandboxOptions['policy']): Promise<Parked | NotParked> {
@@ -104,7 +115,7 @@ async function openEgress(context: SessionContext): Promise<EgressProxy | null |
     context,
     folder.seccomp.commands,
     true,
-    relayArguments(basename(sandboxEntries.relay), engineLimits.relayPort),
+    relayArguments(basename(entryPath('relay')), engineLimits.relayPort),
   )
   if (typeof relay === 'string') {
     await proxy.close()
@@ -125,7 +136,7 @@ function companion(context: SessionContext, seccomp: string, net: boolean, bwrap
   return startCompanion({ engine, holder, user: options.user, limits: options.limits, seccomp, net, bwrapArguments })
 }
 
-function parkContext({ options, folder, engine, holder }: SessionContext, fifos: FifoStore): ParkContext {
+function parkContext({ options, folder, engine, holder, fifos }: SessionContext): ParkContext {
   return {
     engine,
     holder,

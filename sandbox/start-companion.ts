@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { type Engine, namespaceOf } from './engine.ts'
-import { type Holder, killPid } from './holder.ts'
-import { launch } from './launch.ts'
+import type { Holder } from './holder.ts'
+import { endLaunch, killPid, launch } from './launch.ts'
 import { engineLimits } from './limits.ts'
 import type { SandboxLimits, SandboxUser } from './sandbox.ts'
 
@@ -48,17 +48,18 @@ export async function startCompanion(options: CompanionOptions): Promise<Compani
   })
   const { stdin, stdout } = launched.child
   if (!stdin || !stdout) return 'it could not be spawned'
-  const spoke = await firstWord(stdout, launched.closed)
+  if (!(await firstWord(stdout, launched.closed))) {
+    stdin.destroy()
+    await endLaunch(launched)
+    return launched.stderr().trim() || 'it said nothing and gave no reason'
+  }
   const pid = await launched.childPid
   const pidNamespace = pid === null ? null : namespaceOf(pid, 'pid')
   const kill = () => {
     stdin.destroy()
     if (pid !== null && pidNamespace !== null && namespaceOf(pid, 'pid') === pidNamespace) killPid(pid)
   }
-  if (spoke) return { input: stdin, output: stdout, ended: launched.closed, kill }
-  kill()
-  if (pid !== null) await launched.closed
-  return launched.stderr().trim() || 'it said nothing and gave no reason'
+  return { input: stdin, output: stdout, ended: launched.closed, kill }
 }
 
 function firstWord(output: Readable, closed: Promise<void>): Promise<boolean> {

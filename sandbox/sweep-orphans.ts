@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { namespaceOf } from './engine.ts'
-import { killPid } from './holder.ts'
-import { launchMark } from './launch.ts'
+import { killPid, launchMark } from './launch.ts'
 import type { SandboxUser } from './sandbox.ts'
 
 export type Orphan = { pid: number; command: string }

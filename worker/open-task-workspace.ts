@@ -80,6 +80,7 @@ export function sandboxPlaceOf({ ports, settings }: Task, user: SandboxPlace['us
     policy: sandbox?.policy ?? 'required',
     masked: [ports.dataDir, ...(sandbox?.masked ?? [])],
     roots: sandbox?.roots ?? [],
+    readHost: sandbox?.readHost ?? false,
     wallMs: settings.limits.commandWallMsMax,
   }
 }

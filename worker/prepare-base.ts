@@ -12,7 +12,7 @@ import { fetchMirror, hasCommit, listTreeAt, type Mirror, openMirror, openStore,
 import { crashpoint } from '../telemetry/index.ts'
 import { report } from './report.ts'
 import { goOn, Stopped } from './stopped.ts'
-import type { Base, CommandPlan, Task } from './task.ts'
+import type { Base, CommandPlan, HostPort, Task } from './task.ts'
 import { Unreachable, withPatience } from './with-patience.ts'
 
 const configPath = '.github/grok.yml'
@@ -43,6 +43,7 @@ export async function prepareBase(task: Task): Promise<Base> {
     setup: planOf(config.setup.value, detected?.setup),
     checks: planOf(config.checks.value, detected?.checks),
     egress: [...(detected?.hosts ?? []), ...config.egressAllow.value].map(toHostPort),
+    privateEgress: config.egressAllowPrivate.value.map(toHostPort),
   }
 }
 
@@ -135,7 +136,7 @@ function planOf(configured: readonly string[] | null, detected: readonly string[
   return { commands: [], source: 'none' }
 }
 
-function toHostPort(text: string): { host: string; port: number } {
+function toHostPort(text: string): HostPort {
   const colon = text.lastIndexOf(':')
   return { host: text.slice(0, colon), port: Number(text.slice(colon + 1)) }
 }

@@ -6,6 +6,7 @@ import type { Base, Task, TaskWorkspace } from './task.ts'
 export type SetupResult = { exitCode: number | null; output: string; durationMs: number; hosts: string[]; failed: boolean }
 
 const outputCharactersMax = 20_000
+const hostsMax = 200
 
 /** Prepares one checkout: each command in a fresh sandbox, no secrets, egress only to the listed hosts. Stops at the first that fails. */
 export async function runSetup(
@@ -18,7 +19,15 @@ export async function runSetup(
   const wallMs = base.config.limits.setupWallMs.value
   if (base.setup.commands.length === 0) return { exitCode: 0, output: '', durationMs: 0, hosts: [], failed: false }
   const network: Network = base.egress.length > 0 ? { kind: 'proxy', allow: base.egress } : { kind: 'none' }
-  const sandbox = await openTaskSandbox({ ...place, wallMs }, { profile: 'workspace', ...workOptions(workspace, runDir), network })
+  const sandbox = await openTaskSandbox(
+    { ...place, wallMs },
+    {
+      profile: 'workspace',
+      ...workOptions(workspace, runDir),
+      network,
+      privateEgress: base.privateEgress,
+    },
+  )
   try {
     return await runCommands(task, sandbox, base.setup.commands, wallMs)
   } finally {
@@ -43,6 +52,13 @@ async function runCommands(task: Task, sandbox: Sandbox, commands: readonly stri
     parts.push(`$ ${command}\n${Buffer.from(result.output).toString('utf8')}`)
     if (result.exitCode !== 0) break
   }
-  const hosts = [...new Set(sandbox.egress().map(({ host, port, verdict }) => `${verdict} ${host}:${port}`))]
-  return { exitCode, output: parts.join('\n').slice(-outputCharactersMax), durationMs, hosts, failed: exitCode !== 0 }
+  return { exitCode, output: parts.join('\n').slice(-outputCharactersMax), durationMs, hosts: hostsOf(sandbox), failed: exitCode !== 0 }
+}
+
+/** Each place once; a refusal with its reason, since that is what a maintainer has to act on. */
+function hostsOf(sandbox: Sandbox): string[] {
+  const lines = sandbox
+    .egress()
+    .map(({ host, port, verdict, reason }) => `${verdict} ${host}:${port}${verdict === 'refused' ? ` (${reason})` : ''}`)
+  return [...new Set(lines)].slice(0, hostsMax)
 }

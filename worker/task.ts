@@ -36,9 +36,14 @@ export type Base = {
   instructions: readonly { path: string; text: string }[]
   setup: CommandPlan
   checks: CommandPlan
-  egress: readonly { host: string; port: number }[]
+  /** What setup may reach: the registries of the detected ecosystem and what the operator lists. */
+  egress: readonly HostPort[]
+  /** Those of them that may have a private address; only the operator says so. */
+  privateEgress: readonly HostPort[]
 }
 
 export type CommandPlan = { commands: readonly string[]; source: 'configured' | 'detected' | 'none' }
+
+export type HostPort = { host: string; port: number }
 
 export type TaskWorkspace = Workspace

@@ -1,5 +1,5 @@
-import { entryPath } from '../entries.ts'
 import { execa } from 'execa'
+import { entryPath } from '../entries.ts'
 import { redact } from './redact.ts'
 
 /** What one git process may print on each stream before it is killed. */

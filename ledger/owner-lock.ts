@@ -1,7 +1,8 @@
 import { mkdirSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import { assertLedger } from './ledger-assertion.ts'
+import { openDatabase } from './open-database.ts'
 
 /**
  * Who is alive, told by the kernel and not by a clock. An owner holds an exclusive transaction on a small database of its
@@ -26,7 +27,7 @@ export function holdOwnerLock(dataDir: string, owner: string): OwnerLock {
   const path = lockPath(dataDir, owner)
   for (let tries = 1; tries <= lockTriesMax; tries += 1) {
     // Makes the file; a connection of SQLite's own, because of the danger above.
-    new Database(path).close()
+    openDatabase(path).close()
     const lock = tryLock(path, lockWaitMs)
     if (lock !== null) return { owner, release: () => removeLock(path, lock) }
   }
@@ -81,7 +82,7 @@ function tryLock(path: string, waitMs: number): Lock | null {
 
 function openLockFile(path: string, timeout: number): Database.Database | null {
   try {
-    return new Database(path, { fileMustExist: true, timeout })
+    return openDatabase(path, { fileMustExist: true, timeout })
   } catch (cause) {
     if (isCode(cause, 'SQLITE_CANTOPEN') && inodeOf(path) === null) return null
     throw new Error(`the owner lock ${path} can not be opened`, { cause })

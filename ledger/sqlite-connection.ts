@@ -1,9 +1,10 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type { LedgerLimits } from './limits.ts'
 import { migrations, sqliteColumnTypes } from './migrations/index.ts'
+import { openDatabase } from './open-database.ts'
 import { Argument, type Ask, type Program, type Statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
@@ -28,7 +29,7 @@ export function openSqliteConnection(options: { dataDir: string; durability: Dur
   const { dataDir, limits } = options
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, 'ledger.db')
-  const database = new Database(path, { timeout: limits.busyTimeoutMs })
+  const database = openDatabase(path, { timeout: limits.busyTimeoutMs })
   try {
     // By name and never by opening it: closing any descriptor of this file would drop this process's locks on it.
     chmodSync(path, 0o600)

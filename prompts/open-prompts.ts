@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { entryPath } from '../entries.ts'
 
 /**
  * The instructions a model is shown, one Markdown file each. A placeholder is `${{ name }}`; a value that is missing and a
@@ -20,12 +20,9 @@ export class PromptFault extends Error {
   override name = 'PromptFault'
 }
 
-/** The folder of the source tree; a bundle passes the folder its own copy lies in. */
-const sourceFolder = fileURLToPath(new URL('.', import.meta.url))
-
 const placeholder = /\$\{\{\s*([\w.-]+)\s*\}\}/g
 
-export function openPrompts(folder: string = sourceFolder): Prompts {
+export function openPrompts(folder: string = entryPath('prompts')): Prompts {
   const texts = new Map<string, string>()
   const read = (name: string): string => {
     const known = texts.get(name)

@@ -110,7 +110,12 @@ async function parkAndJudge(context: ParkContext, expected: Expected, policy: Sa
 async function openEgress(context: SessionContext): Promise<EgressProxy | null | string> {
   const { options, folder } = context
   if (options.network.kind !== 'proxy') return null
-  const proxy = await startEgressProxy(folder.proxy, options.user, { allow: options.network.allow, permitted: options.privateEgress ?? [] })
+  const proxy = await startEgressProxy(folder.proxy, options.user, {
+    allow: options.network.allow,
+    permitted: options.privateEgress ?? [],
+    sentBytesMax: options.limits.egressSentBytesMax,
+    receivedBytesMax: options.limits.egressReceivedBytesMax,
+  })
   const relay = await companion(
     context,
     folder.seccomp.commands,

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { SessionResult } from '../agent/index.ts'
-import { entryUrl } from '../entries.ts'
+import { entryPath } from '../entries.ts'
 import type { WorkerPorts } from './ports.ts'
 import { runOrderedSession } from './run-ordered-session.ts'
 import type { FromSession, SessionOrder, ToSession } from './session-order.ts'
@@ -18,7 +18,7 @@ export async function runSessionAt(
 function runInThread(order: SessionOrder, cancel: AbortSignal, onMessage: (message: FromSession) => void): Promise<SessionResult> {
   // Untracked: the sandbox hands descriptors to streams, which close them themselves. Node would still count them as the
   // thread's and close the same numbers at its end, when they may be this thread's ledger or a socket.
-  const thread = new Worker(entryUrl('sessionThread'), { workerData: order, trackUnmanagedFds: false })
+  const thread = new Worker(entryPath('sessionThread'), { workerData: order, trackUnmanagedFds: false })
   return new Promise((resolve, reject) => {
     let result: SessionResult | null = null
     const stop = () => {

@@ -4,8 +4,11 @@ import { userInfo } from 'node:os'
 import path from 'node:path'
 import type { Command } from 'commander'
 import type { Environment } from '../config-schema/index.ts'
+import { createLogger } from '../telemetry/index.ts'
+import { eraseTaskFiles, openSigner, type Signer } from '../worker/index.ts'
 import { escapeText, toSafeJson } from './escape.ts'
 import { exitCodes, Refusal } from './exit.ts'
+import { readOperator } from './read-operator.ts'
 import { chainText, checkChain } from './tasks/check-chain.ts'
 import { findTask, withLedger } from './tasks/open-ledger.ts'
 import { outFilesOf, taskFolderOf } from './tasks/out-files-of.ts'
@@ -33,12 +36,15 @@ export function define(command: Command, environment: Environment): void {
 async function erase(taskId: string, options: EraseOptions, environment: Environment): Promise<void> {
   await withLedger(environment, { data: options.data, durability: 'durable' }, async opened => {
     await findTask(opened, taskId)
+    const signer = signerForErasing(opened.dataDir, environment)
     const answer = await opened.ledger.eraseTask(taskId, `uid ${userInfo().uid}`)
     const shown = escapeText(taskId)
     if (answer !== 'erased') throw new Refusal(`${shown} has not ended, so it can not be erased`, [`stop it first: grokbot stop ${shown}`])
     for (const folder of taskFolders(opened.dataDir, taskId)) await rm(folder, { recursive: true, force: true })
+    const ports = { ledger: opened.ledger, signer, logger: createLogger(environment.LOG_LEVEL ?? 'warn') }
+    const bundle = await eraseTaskFiles(taskId, taskFolderOf(opened.dataDir, taskId), ports)
     const chain = checkChain(await opened.ledger.readRecord(taskId))
-    if (options.json) process.stdout.write(`${toSafeJson({ taskId, erased: true, chain })}\n`)
+    if (options.json) process.stdout.write(`${toSafeJson({ taskId, erased: true, chain, bundle })}\n`)
     else
       process.stdout.write(
         `${shown} is erased; ${chainText(chain)}\nkept elsewhere: what was delivered to GitHub, and copies in a repository's .grok/out\n`,
@@ -47,9 +53,16 @@ async function erase(taskId: string, options: EraseOptions, environment: Environ
   })
 }
 
-/** Everything of one task on disk: its patch and bundle, its trees, and what a dead process may have left of a run. */
+/** A key that can not be used must not keep anybody's data from being erased: the bundle's rest is then unsigned. */
+function signerForErasing(dataDir: string, environment: Environment): Signer | null {
+  const command = readOperator(environment, dataDir).operator.signing
+  const opened = openSigner({ dataDir, environmentKey: environment.GROKBOT_SIGNING_KEY, command })
+  return opened.kind === 'ready' ? opened.signer : null
+}
+
+/** What of one task lies outside its own folder: its trees, and what a dead process may have left of a run. */
 function taskFolders(dataDir: string, taskId: string): string[] {
-  return [taskFolderOf(dataDir, taskId), path.join(dataDir, 'git', 'tasks', taskId), path.join(dataDir, 'runs', taskId)]
+  return [path.join(dataDir, 'git', 'tasks', taskId), path.join(dataDir, 'runs', taskId)]
 }
 
 async function exportTask(taskId: string, options: ExportOptions, environment: Environment): Promise<void> {

@@ -42,7 +42,7 @@ export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Prom
   for (const command of commands) {
     const acceptance = decideAcceptance(command, gathered.facts, settings.prefix)
     if (acceptance.kind === 'ignored') return await ignore(delivery, acceptance.reason, ports)
-    taken.push(await take({ event: read.event, command, gathered, acceptance }, settings, ports))
+    taken.push(await take({ deliveryId: delivery.id, event: read.event, command, gathered, acceptance }, settings, ports))
   }
   await ports.ledger.settleDelivery(
     delivery.id,

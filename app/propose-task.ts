@@ -22,6 +22,7 @@ export function proposeTask(decided: Decided, taskId: string, now: number, setti
     meaningKey: createHash('sha256').update(`${event.repository.id}|comment ${event.commentId}|${command.index}`).digest('hex'),
     laneKey: laneOf(event),
     priority: 0,
+    deliveryId: decided.deliveryId,
     needsWorker,
     actor: `github:${event.actor.id}`,
     commandId: `comment-${event.commentId}-${command.index}`,
@@ -41,6 +42,7 @@ export function laneOf(event: Pick<CommentEvent, 'repository' | 'subject'>): str
 }
 
 export type Decided = {
+  deliveryId: string
   event: CommentEvent
   command: WrittenCommand
   gathered: GatheredFacts

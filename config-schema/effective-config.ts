@@ -1,4 +1,4 @@
-import { defaultLimits, type LimitName, type LimitValues, limitTable } from './limits.ts'
+import { defaultLimits, type LimitName, limitTable } from './limits.ts'
 import type { OperatorConfig } from './operator-config.ts'
 import type { ConfigProblem } from './parse-config.ts'
 import type { RepositoryConfig } from './repository-config.ts'

@@ -5,6 +5,7 @@
 export const limitTable = {
   deliveryBytesMax: { default: 26_214_400, why: 'GitHub sends at most 25 MiB a delivery' },
   deliveryDrainMs: { default: 200, why: 'pause between looks for stored deliveries that nothing announced' },
+  deliveryKeepMs: { default: 604_800_000, why: 'how long the body of a settled delivery is kept' },
   commandsPerCommentMax: { default: 3, why: 'more commands in one comment are dropped and said so' },
   commandTextBytesMax: { default: 16_384, why: 'the words behind a command' },
   subjectBytesMax: { default: 262_144, why: 'title and body of an issue as kept with a task' },

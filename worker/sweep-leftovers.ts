@@ -6,8 +6,10 @@ import { bundlePath, writeTaskBundle } from './write-bundle.ts'
 
 const endedAtOnceMax = 100
 
-/** What a process that died right after an outcome was recorded left undone: its bundle, and its folders. Safe to repeat. */
+/** Does what a process that died after an outcome left undone (bundle, folders) and drops what is kept no longer. Safe to repeat. */
 export async function sweepLeftovers(ports: WorkerPorts): Promise<void> {
+  const { limits } = await ports.settings()
+  await ports.ledger.pruneDeliveries(ports.now() - limits.deliveryKeepMs)
   const ended = await ports.ledger.tasks({ state: 'ended', needsWorker: true, limit: endedAtOnceMax })
   for (const { taskId, erasedAt } of ended) {
     const taskDir = path.join(ports.dataDir, 'tasks', taskId)

@@ -19,7 +19,10 @@ export function createFileHost(start: () => Promise<Companion | string>): FileHo
 
   function startOne(): Promise<Connection | string> {
     starts += 1
-    return start().then(started => (typeof started === 'string' ? started : connect(started, forget)))
+    return start().then(
+      started => (typeof started === 'string' ? started : connect(started, forget)),
+      error => `the file host could not be started: ${error}`,
+    )
   }
 
   async function call(header: Record<string, unknown>, body?: Uint8Array): Promise<Frame> {

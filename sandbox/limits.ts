@@ -17,6 +17,8 @@ export const sandboxLimitDefaults: SandboxLimits = {
   tmpBytesMax: 1 * gib,
   outputBytesMax: 100 * kib,
   outputFileBytesMax: 64 * mib,
+  egressSentBytesMax: 64 * mib,
+  egressReceivedBytesMax: 8 * gib,
 }
 
 /** Bounds of the engine itself. They are not settable: changing one changes what the tests of this folder prove. */

@@ -35,6 +35,9 @@ export type SandboxLimits = {
   outputBytesMax: number
   /** What is kept of a command's output on the host before the command is killed. */
   outputFileBytesMax: number
+  /** Everything the session's proxy sends out, and takes in. */
+  egressSentBytesMax: number
+  egressReceivedBytesMax: number
 }
 
 export type Network = { kind: 'none' } | { kind: 'proxy'; allow: readonly { host: string; port: number }[] } | { kind: 'host' }

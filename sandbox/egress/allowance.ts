@@ -1,14 +1,20 @@
 import type { Duplex } from 'node:stream'
-import { egressLimits } from './limits.ts'
 
-/** The bytes one session has moved; every connection draws on the same two allowances. */
-export type Allowance = { sent: number; received: number }
+/**
+ * The bytes one session may still move; every connection draws on the same two sums. What leaves is bounded much more
+ * narrowly than what comes: it is what could carry something away.
+ */
+export type Allowance = { sentLeft: number; receivedLeft: number }
 
 /** Counts what a stream carries and ends the connection when the session has moved more than it may. */
 export function count(allowance: Allowance, way: keyof Allowance, stream: NodeJS.ReadableStream, peer: Duplex): void {
-  const most = way === 'sent' ? egressLimits.sentBytesMax : egressLimits.receivedBytesMax
   stream.on('data', (chunk: Buffer) => {
-    allowance[way] += chunk.byteLength
-    if (allowance[way] > most) peer.destroy()
+    if (!draw(allowance, way, chunk.byteLength)) peer.destroy()
   })
+}
+
+/** False when there was not that much left. */
+export function draw(allowance: Allowance, way: keyof Allowance, bytes: number): boolean {
+  allowance[way] -= bytes
+  return allowance[way] >= 0
 }

@@ -14,9 +14,14 @@ export async function dial(endpoint: Endpoint, permitted: readonly PrivateEndpoi
   const exception = permitted.find(entry => entry.host === endpoint.host && entry.port === endpoint.port)
   const addresses = exception?.address ? [exception.address] : await resolve(endpoint.host)
   if (addresses === null) return { kind: 'failed', reason: 'the name does not resolve' }
-  const address = exception ? addresses[0] : addresses.find(isPublicAddress)
+  const address = chooseAddress(addresses, exception !== undefined)
   if (address === undefined) return { kind: 'refused', reason: 'the name resolves to a private address' }
   return connectTo(address, endpoint.port)
+}
+
+/** The first address that may be dialled: a private one only where the operator named the endpoint. */
+export function chooseAddress(addresses: readonly string[], privateToo: boolean): string | undefined {
+  return privateToo ? addresses[0] : addresses.find(isPublicAddress)
 }
 
 async function resolve(host: string): Promise<string[] | null> {

@@ -7,9 +7,6 @@ export const egressLimits = {
   idleMs: 120_000,
   /** One connection, from its first byte to its last. */
   connectionMs: 15 * 60_000,
-  /** Everything one session sends out and takes in. What leaves is bounded much more narrowly than what comes. */
-  sentBytesMax: 64 * 1024 * 1024,
-  receivedBytesMax: 8 * 1024 * 1024 * 1024,
   logEntriesMax: 1000,
   logTextMax: 255,
   clientHelloBytesMax: 16 * 1024 + 5,

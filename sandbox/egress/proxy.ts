@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import { own } from '../run-folder.ts'
 import type { SandboxUser } from '../sandbox.ts'
 import { type Endpoint, isListed, parseAuthority } from './allow-list.ts'
-import { type Allowance, count } from './allowance.ts'
+import { type Allowance, count, draw } from './allowance.ts'
 import { dial, type PrivateEndpoint } from './dial.ts'
 import { egressLimits } from './limits.ts'
 import { openTunnel } from './tunnel.ts'
@@ -14,7 +14,12 @@ export type EgressEntry = { host: string; port: number; verdict: 'allowed' | 're
 
 export type EgressProxy = { log(): readonly EgressEntry[]; close(): Promise<void> }
 
-export type EgressRules = { allow: readonly Endpoint[]; permitted: readonly PrivateEndpoint[] }
+export type EgressRules = {
+  allow: readonly Endpoint[]
+  permitted: readonly PrivateEndpoint[]
+  sentBytesMax: number
+  receivedBytesMax: number
+}
 
 /**
  * The only way out of a session whose network is `proxy`: an HTTP proxy on a Unix socket of its own, so that the log can
@@ -22,7 +27,7 @@ export type EgressRules = { allow: readonly Endpoint[]; permitted: readonly Priv
  */
 export async function startEgressProxy(folder: string, user: SandboxUser, rules: EgressRules): Promise<EgressProxy> {
   const log = createLog()
-  const allowance: Allowance = { sent: 0, received: 0 }
+  const allowance: Allowance = { sentLeft: rules.sentBytesMax, receivedLeft: rules.receivedBytesMax }
   const readRequests = (client: Duplex) => {
     server.emit('connection', client)
     // It was paused while its first bytes were looked at.
@@ -101,6 +106,10 @@ async function forward(context: ProxyContext, incoming: IncomingMessage, answer:
   const { endpoint, path, asked } = targetOf(context, incoming)
   const verdict = judge(context, endpoint, incoming, endpoint?.port ?? 80)
   if (verdict !== null || endpoint === null) return refuseLogged(context, answer, endpoint, asked, verdict ?? '')
+  // A path and headers carry data out as well as a body does.
+  if (!draw(context.allowance, 'sentLeft', headBytes(incoming))) {
+    return refuseLogged(context, answer, endpoint, asked, 'the session has sent as much as it may')
+  }
   const dialled = await dial(endpoint, context.rules.permitted)
   if (dialled.kind !== 'connected')
     return refuseLogged(context, answer, endpoint, '', dialled.reason, dialled.kind === 'failed' ? 502 : 403)
@@ -113,9 +122,9 @@ async function forward(context: ProxyContext, incoming: IncomingMessage, answer:
     headers: passedHeaders(incoming),
     setHost: false,
   })
-  count(context.allowance, 'sent', incoming, socket)
+  count(context.allowance, 'sentLeft', incoming, socket)
   upstream.on('response', response => {
-    count(context.allowance, 'received', response, socket)
+    count(context.allowance, 'receivedLeft', response, socket)
     answer.writeHead(response.statusCode ?? 502, passedHeaders(response))
     response.pipe(answer)
   })
@@ -130,6 +139,10 @@ function targetOf(context: ProxyContext, incoming: IncomingMessage): { endpoint:
   if (tunnelled) return { endpoint: url.startsWith('/') ? tunnelled : null, path: url, asked: url }
   const [, authority = '', path = '/'] = /^http:\/\/([^/?#@\\]+)(\/[^#\s]*)?$/.exec(url) ?? []
   return { endpoint: parseAuthority(authority, 80), path, asked: authority || url }
+}
+
+function headBytes(incoming: IncomingMessage): number {
+  return [incoming.url ?? '', ...incoming.rawHeaders].reduce((sum, text) => sum + text.length, 0)
 }
 
 /** Why a request is refused, or null. A Host header must name the same place as the request itself. */

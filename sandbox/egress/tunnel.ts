@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Endpoint } from './allow-list.ts'
-import { type Allowance, count } from './allowance.ts'
+import { type Allowance, count, draw } from './allowance.ts'
 import { readHelloName } from './client-hello.ts'
 import { egressLimits } from './limits.ts'
 
@@ -31,10 +31,10 @@ export async function openTunnel(client: Duplex, server: Socket, head: Buffer, e
     server.destroy()
     return { kind: 'ended', reason: fault ?? '' }
   }
-  allowance.sent += first.byteLength
+  if (!draw(allowance, 'sentLeft', first.byteLength)) server.destroy()
   server.write(first)
-  count(allowance, 'sent', client, server)
-  count(allowance, 'received', server, server)
+  count(allowance, 'sentLeft', client, server)
+  count(allowance, 'receivedLeft', server, server)
   client.pipe(server)
   server.pipe(client)
   return { kind: 'carried' }

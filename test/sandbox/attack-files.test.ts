@@ -1,9 +1,10 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { FileHost } from '../../sandbox/index.ts'
 import { bare, startVictim } from './bare.ts'
-import { give, makePlace, open, type Place, text } from './open.ts'
+import { give, makePlace, mode, open, type Place, text, user } from './open.ts'
 
 const kib = 1024
 const secret = 'canary-3f9a61c2d4'
@@ -198,4 +199,26 @@ test('the mount points cannot be moved or replaced, so what is mounted read-only
   )
   expect(ran.output.split('\n').at(-2)).toBe('ref: x')
   expect([readdirSync(gitdir), readdirSync(place.workspace)]).toEqual([['HEAD'], ['.git']])
+})
+
+test(`mode ${mode}: another session sees nothing of this one, and in slots another uid could read none of it even without a sandbox`, async () => {
+  const one = await open()
+  await one.sh(`echo ${secret} > /workspace/mine; echo ${secret} > ~/mine; chmod 777 /workspace/mine ~/mine`)
+  const other = await open()
+  const way = one.root.split('/').slice(1, 2)[0]
+  expect(
+    (
+      await other.sh(
+        `ls -A ${one.root} ${one.workspace} ${one.runDir} 2>&1 | grep -vc 'No such'; grep -rs ${secret} /workspace ~ /${way}; true`,
+      )
+    ).output,
+  ).toBe('0\n')
+  if (mode === 'single') return
+  const stranger = { uid: user.uid + 1, gid: user.gid + 1 }
+  const read = spawnSync('/bin/sh', ['-c', `cat ${one.workspace}/mine ${one.runDir}/home/mine ${one.runDir}/*/output/* 2>&1`], {
+    ...stranger,
+    encoding: 'utf8',
+  })
+  expect(read.stdout).not.toContain(secret)
+  expect(read.stdout).toContain('Permission denied')
 })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { isPublicAddress } from '../../sandbox/egress/address-ranges.ts'
 import { findUnusableEntry, isListed, parseAuthority } from '../../sandbox/egress/allow-list.ts'
 import { readHelloName } from '../../sandbox/egress/client-hello.ts'
+import { chooseAddress } from '../../sandbox/egress/dial.ts'
 
 test.each([
   ['registry.example:443', { host: 'registry.example', port: 443 }],
@@ -173,4 +174,13 @@ test('the server name of a TLS hello is read, whole or not at all', () => {
     ssh: { kind: 'other' },
     broken: 'other',
   })
+})
+
+test('of the addresses of a name the first public one is dialled, and a private one only by the operator’s word', () => {
+  expect([
+    chooseAddress(['10.0.0.1', '::1'], false),
+    chooseAddress(['10.0.0.1', '1.1.1.1', '127.0.0.1'], false),
+    chooseAddress([], false),
+    chooseAddress(['10.0.0.1'], true),
+  ]).toEqual([undefined, '1.1.1.1', undefined, '10.0.0.1'])
 })

@@ -6,7 +6,7 @@ import { connect, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { SandboxOptions } from '../../sandbox/index.ts'
+import { type SandboxOptions, sandboxLimitDefaults } from '../../sandbox/index.ts'
 import { makePlace, type Opened, open, text } from './open.ts'
 
 /** A package registry on 127.0.0.1 which only the operator's option may reach, and a server nobody may reach. */
@@ -310,3 +310,14 @@ test('without the operator’s option the private registry is refused although i
   const ran = await opened.sh(`curl -s -m 10 http://localhost:${port}/echo; curl -s -m 10 http://127.0.0.1:${port}/echo`)
   expect([ran.output, seen]).toEqual(['grokbot egress: the name resolves to a private address\n'.repeat(2), []])
 })
+
+test('what a session sends out is bounded over all its requests, paths and headers included', async () => {
+  seen = []
+  const opened = await openProxied({ limits: { ...sandboxLimitDefaults, egressSentBytesMax: 20_000 } })
+  const ran = await opened.sh(
+    `for i in 1 2 3 4 5 6 7 8; do curl -s -m 5 -o /dev/null -w '%{http_code} ' http://${name}:${port}/echo?data=$(head -c 4000 /dev/zero | tr '\\0' x); done; head -c 100000 /dev/zero | curl -s -m 5 -X POST --data-binary @- http://${name}:${port}/echo`,
+    60_000,
+  )
+  expect(ran.output).toMatch(/^200 200 200 200 403 403 403 403 grokbot egress: the session has sent as much as it may/)
+  expect(seen.reduce((sum, { url, body }) => sum + url.length + body.length, 0)).toBeLessThan(20_000)
+}, 60_000)

@@ -24,7 +24,9 @@ export async function pushCommit(options: PushOptions): Promise<PushResult> {
   const ref = checkRefName(options.ref)
   if (expect !== null && !options.rewrite && !(await isAncestor(store, checkSha(expect), sha))) {
     const message = `${sha} does not continue ${expect}, and ${ref} only fast-forwards`
-    return { kind: 'rejected', reason: 'moved', message, remoteSha: expect }
+    const now = await readRemoteRef({ ...options, ref })
+    if (now.kind === 'failed') return { kind: 'rejected', reason: 'other', message: `${message}; ${now.message}`, remoteSha: null }
+    return { kind: 'rejected', reason: 'moved', message, remoteSha: now.sha }
   }
   const remote = await openRemote(options)
   const call = {
@@ -115,9 +117,12 @@ function classify(row: PushRow, remoteSha: string | null, expect: string | null)
 
 type Rejection = Extract<PushResult, { kind: 'rejected' }>['reason']
 
-/** GitHub's documented per-ref answers. */
+/**
+ * What GitHub puts into a refused ref's protocol answer (not what it prints beside it). There is no code to go by; an
+ * answer that fits no row is `other`, which is delivered by a lower rung all the same.
+ */
 const remoteReasons: readonly (readonly [RegExp, Rejection])[] = [
-  [/`workflows?` (permission|scope)|workflow scope/, 'workflows'],
-  [/protected branch|repository rule|GH00[36]|GH013/, 'protected'],
-  [/permission|not allowed|denied|prohibited/, 'denied'],
+  [/without `workflows?` (permission|scope)/, 'workflows'],
+  [/protected branch hook declined|repository rule violations|locked branch/, 'protected'],
+  [/permission|not allowed|denied|prohibited|hidden ref|privacy restrictions/, 'denied'],
 ]

@@ -5,6 +5,7 @@ import {
   bundleLimits,
   type ChainedHeader,
   faultReasons,
+  findChainFault,
   firstPrevious,
   hashEvent,
   hashPayload,
@@ -381,6 +382,44 @@ function shown(bytes: Uint8Array, keys: ReturnType<typeof publicKey>[] | null): 
   expect(fault.message).toMatch(/\S/)
   return `${fault.seq === null ? fault.where : `event ${fault.seq}`}: ${fault.reason}`
 }
+
+describe('what a reader without these rules would take', () => {
+  const tampered = (name: string) => {
+    const found = cases.find(([title]) => title === name)
+    if (found === undefined) throw new Error(`no case ${name}`)
+    return Buffer.from(found[2]()).toString('utf8')
+  }
+  // To `JSON.parse` these files say exactly what the untouched one says.
+  it.each([
+    'a key is repeated with another value first',
+    'a key is repeated in the manifest',
+    'a key is repeated in the envelope',
+    'a number is spelled in another way',
+    'a letter is spelled as an escape',
+    'a space is added',
+    'the keys are in another order',
+    'another program has formatted it',
+    'the lines end as on Windows',
+    'an empty line follows the end',
+  ])('%s', name => {
+    expect(JSON.parse(tampered(name))).toEqual(JSON.parse(text()))
+  })
+  // To the chain alone nothing is missing in these: it vouches for headers only.
+  it.each([
+    'one payload is said to be erased',
+    'all payloads are said to be erased',
+    'a payload is taken away',
+    'the same with a tombstone nobody signed',
+  ])('%s', name => {
+    const { manifest, entries } = parsed(Buffer.from(tampered(name)))
+    const headers = entries.map(({ header }) => header)
+    expect([findChainFault(manifest.task, headers), headers.at(-1)?.hash]).toEqual([null, parsed(untouched).manifest.headHash])
+  })
+  it('the signature is spelled in another way', () => {
+    const sig = sigOf(parsed(Buffer.from(tampered('the signature is spelled in another way'))))
+    expect(Buffer.from(sig, 'base64')).toEqual(Buffer.from(sigOf(parsed(untouched)), 'base64'))
+  })
+})
 
 describe('a bundle somebody else signed', () => {
   it('is a fault for those who know the key, and proves nothing to others', async () => {

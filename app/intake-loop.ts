@@ -4,7 +4,14 @@ import { type IntakePorts, takeDelivery } from './intake.ts'
 import { type OutboxPorts, sendOutbox } from './outbox.ts'
 
 export type IntakeLoop = { wake(): void; stop(): Promise<void> }
-export type IntakeLoopPorts = { intake: IntakePorts; outbox: OutboxPorts; drainMs(): Promise<number>; logger: Logger }
+export type IntakeLoopPorts = {
+  /** False: another process of this data folder sends the app's effects. */
+  leadsOutbox(): boolean
+  intake: IntakePorts
+  outbox: OutboxPorts
+  drainMs(): Promise<number>
+  logger: Logger
+}
 
 const deliveriesAtOnceMax = 100
 
@@ -36,7 +43,7 @@ export function startIntakeLoop(ports: IntakeLoopPorts): IntakeLoop {
 }
 
 /** One delivery that fails keeps no other waiting: it stays pending and is tried again at the next turn. */
-async function turn({ intake, outbox, logger }: IntakeLoopPorts): Promise<void> {
+async function turn({ intake, outbox, leadsOutbox, logger }: IntakeLoopPorts): Promise<void> {
   const pending = await intake.ledger.pendingDeliveries(deliveriesAtOnceMax)
   for (const delivery of pending) {
     try {
@@ -46,7 +53,7 @@ async function turn({ intake, outbox, logger }: IntakeLoopPorts): Promise<void> 
     }
   }
   try {
-    await sendOutbox(outbox)
+    if (leadsOutbox()) await sendOutbox(outbox)
   } catch (error) {
     logger.error({ error }, 'the outbox could not be sent; it is tried again')
   }

@@ -14,6 +14,7 @@ import { startClaimLoop, type TaskProgress, type WorkerPorts } from '../worker/i
 import { escapeText } from './escape.ts'
 import { UsageError } from './exit.ts'
 import { installationSigner, readOrMakeKey } from './keys.ts'
+import { type OutboxLead, openOutboxLead } from './outbox-lead.ts'
 import { readOperator, taskLimitsOf, workerSettings } from './read-operator.ts'
 import { sandboxUser } from './sandbox-user.ts'
 
@@ -37,7 +38,7 @@ export type Serving = { url: string; close(): Promise<void> }
 const webhookPaths = ['/api/github/webhooks', '/webhook']
 
 /** What both halves share in this process. */
-type Parts = { ledger: Ledger; queue: Queue; github: GitHubApp; markerKey: Uint8Array; owner: string }
+type Parts = { lead: OutboxLead; ledger: Ledger; queue: Queue; github: GitHubApp; markerKey: Uint8Array; owner: string }
 
 /** Both halves in one process: the receiver, the intake of stored deliveries with its outbox, and one claim loop. */
 export async function startServe(options: ServeOptions): Promise<Serving> {
@@ -48,6 +49,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   const { limits } = readOperator(environment, dataDir)
   const owner = `serve-${ulid()}`
   const parts: Parts = {
+    lead: openOutboxLead(dataDir),
     ledger: openSqliteLedger({ dataDir, durability: 'durable', clock: Date.now }),
     queue: createInProcessQueue(),
     github: createGitHubApp({ ...options.github, timeoutMs: limits.githubTimeoutMs }),
@@ -73,6 +75,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
       await claims.drain()
       await parts.queue.close()
       await parts.ledger.close()
+      parts.lead.release()
       lock.release()
     },
   }
@@ -97,7 +100,7 @@ async function openReceiver(options: ServeOptions, deliveryBytesMax: number, led
   return server
 }
 
-function openIntake(options: ServeOptions, { ledger, queue, github, markerKey }: Parts) {
+function openIntake(options: ServeOptions, { lead, ledger, queue, github, markerKey }: Parts) {
   const settings = () => readOperator(options.environment, options.dataDir)
   return startIntakeLoop({
     intake: {
@@ -117,6 +120,7 @@ function openIntake(options: ServeOptions, { ledger, queue, github, markerKey }:
       },
     },
     outbox: { ledger, github, markerKey, now: Date.now, sleep: ms => sleep(ms), readBackGapMs: settings().limits.readBackGapMs },
+    leadsOutbox: () => lead.leads(),
     drainMs: async () => settings().limits.deliveryDrainMs,
     logger: options.logger,
   })

@@ -10,4 +10,4 @@ export type {
 export { LedgerAssertion } from './ledger-assertion.ts'
 export { LedgerUnavailable } from './ledger-unavailable.ts'
 export { openSqliteLedger, type SqliteLedgerOptions } from './open-sqlite-ledger.ts'
-export { findDeadOwners, holdOwnerLock } from './owner-lock.ts'
+export { findDeadOwners, holdOwnerLock, type OwnerLock } from './owner-lock.ts'

@@ -34,15 +34,16 @@ export const detectionTable: readonly Row[] = [
         [...root.names].some(isPythonTest)
       if (!python) return null
       const tests = configured || root.names.has('tests') || root.names.has('test') || [...root.names].some(isPythonTest)
-      const setup = root.names.has('requirements.txt') ? ['python3 -m pip install --user -r requirements.txt'] : []
+      const setup = root.names.has('requirements.txt') ? [pipInstall] : []
       return { setup, checks: tests ? ['python3 -m pytest -q'] : [] }
     },
   },
   {
     ecosystem: 'go',
     hosts: ['proxy.golang.org:443', 'sum.golang.org:443'],
+    // Without -v it only says which packages passed, and a test that went away would not be missed.
     detect: root =>
-      root.names.has('go.mod') ? { setup: root.names.has('go.sum') ? ['go mod download'] : [], checks: ['go test ./...'] } : null,
+      root.names.has('go.mod') ? { setup: root.names.has('go.sum') ? ['go mod download'] : [], checks: ['go test -v ./...'] } : null,
   },
   {
     ecosystem: 'make',
@@ -56,6 +57,9 @@ export const detectionTable: readonly Row[] = [
     },
   },
 ]
+
+/** Debian's pip refuses to install beside its own packages unless told; here they go into a home that lives for one task. */
+const pipInstall = 'PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --user -r requirements.txt'
 
 /** The first row that has checks; else the first that matched; null when nothing is known. */
 export function detectCommands(root: RootView): Detected | null {

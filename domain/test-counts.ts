@@ -15,8 +15,8 @@ export const countReaders: readonly Reader[] = [
     read: output =>
       readLines(output, {
         passed: /^(?:# |ℹ )pass +(\d+)$/gm,
-        failed: /^(?:# |ℹ )fail +(\d+)$/gm,
-        skipped: /^(?:# |ℹ )skipped +(\d+)$/gm,
+        failed: /^(?:# |ℹ )(?:fail|cancelled) +(\d+)$/gm,
+        skipped: /^(?:# |ℹ )(?:skipped|todo) +(\d+)$/gm,
       }),
   },
   { runner: 'vitest, jest', read: output => readSummary(output, /^[ \t]*Tests:?[ \t]+(\d+ (?:passed|failed|skipped|todo)\b.*)$/gm) },
@@ -67,7 +67,7 @@ function readLines(output: string, patterns: Patterns): Found | null {
   const passed = lastMatch(output, patterns.passed)
   if (passed === null) return null
   const after = output.slice(passed.index)
-  const number = (pattern: RegExp) => Number(lastMatch(after, pattern)?.[1] ?? 0)
+  const number = (pattern: RegExp) => [...after.matchAll(pattern)].reduce((sum, line) => sum + Number(line[1]), 0)
   return { at: passed.index, counts: { passed: Number(passed[1]), failed: number(patterns.failed), skipped: number(patterns.skipped) } }
 }
 

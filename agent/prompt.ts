@@ -77,7 +77,7 @@ async function readSubject(
   const where = `${subject.kind} #${subject.number}`
   if (removed.length > 0)
     taints.push({ source: 'hidden-text', detail: `${where}: ${removed.map(row => `${row.count} ${row.kind}`).join(', ')}` })
-  if (trust === 'untrusted') taints.push({ source: 'untrusted-text', detail: `${where}: written by somebody without write access` })
+  if (trust === 'untrusted') taints.push({ source: 'untrusted-text', detail: `${where}: its author is not known to have write access` })
   return {
     subject: { ...subject, title: clip(title.visible, limits.issueBytesMax), body: clip(body.visible, limits.issueBytesMax) },
     taints,

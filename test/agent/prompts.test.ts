@@ -117,7 +117,7 @@ describe('the first request', () => {
     expect(body.messages[1]?.content).not.toContain('environment')
     const taints = [
       { source: 'hidden-text', detail: 'issue #7: 1 zero-width, 1 bidi-control, 1 html-comment' },
-      { source: 'untrusted-text', detail: 'issue #7: written by somebody without write access' },
+      { source: 'untrusted-text', detail: 'issue #7: its author is not known to have write access' },
     ]
     expect(events.flatMap(event => (event.type === 'taint.raised' ? [event.payload] : []))).toEqual(taints)
     expect(progress.filter(update => update.kind === 'taint')).toEqual(taints.map(taint => ({ kind: 'taint', ...taint })))

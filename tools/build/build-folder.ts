@@ -33,7 +33,12 @@ export async function buildFolder(root: string, folder: string): Promise<Built> 
 /** Only what a build made is removed: a folder with anything else in it is somebody's own. */
 function emptyFolder(folder: string): void {
   mkdirSync(folder, { recursive: true })
-  const known = new Set(['program.cjs', 'native', 'THIRD-PARTY-NOTICES.txt', ...Object.values(places).map(({ built }) => built.split('/')[0])])
+  const known = new Set([
+    'program.cjs',
+    'native',
+    'THIRD-PARTY-NOTICES.txt',
+    ...Object.values(places).map(({ built }) => built.split('/')[0]),
+  ])
   const foreign = readdirSync(folder).find(name => !known.has(name))
   if (foreign !== undefined) throw new Error(`${folder} is not a built folder: it holds ${foreign}`)
   for (const name of known) if (name !== undefined) rmSync(path.join(folder, name), { recursive: true, force: true })

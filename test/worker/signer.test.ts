@@ -41,7 +41,7 @@ describe('the key in the data folder', () => {
     expect(readdirSync(path.join(dataDir, 'keys')).sort()).toEqual(['public', 'signing.pem'])
   })
   it('is one key for processes that start at once', { timeout: 60_000 }, async () => {
-    const script = path.join(import.meta.dirname, 'open-signer.ts')
+    const script = path.join(import.meta.dirname, 'signer-process.ts')
     const runs = await Promise.all(Array.from({ length: 4 }, () => execa(process.execPath, [script, dataDir])))
     expect(new Set(runs.map(({ stdout }) => stdout))).toEqual(new Set([open().keyId]))
   })

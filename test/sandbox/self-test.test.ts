@@ -2,14 +2,16 @@ import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Evidence, readEvidence } from '../../sandbox/evidence.ts'
 import { classifyFailure, type FailureFacts } from '../../sandbox/failure-cause.ts'
-import { openSandbox, sandboxLimitDefaults, selfTest, sweepOrphans } from '../../sandbox/index.ts'
+import { openSandbox, type SandboxOptions, sandboxLimitDefaults, selfTest, sweepOrphans } from '../../sandbox/index.ts'
 import { judgeEvidence } from '../../sandbox/judge-evidence.ts'
 import type { TreeStep } from '../../sandbox/plan-tree.ts'
 import { makePlace, mode, open, sandboxOptions, user } from './open.ts'
-import { alive, descendants, marked } from './processes.ts'
+import { alive, descendants, type Found, marked } from './processes.ts'
 
 function scratch(): string {
   const folder = mkdtempSync(join(tmpdir(), 'grokbot-self-test-'))
@@ -201,27 +203,47 @@ test('when the holder dies, a running command is ended by "sandbox" and the next
   expect(await sandbox.run({ argv: ['true'] })).toMatchObject({ kind: 'unavailable', reason: expect.stringMatching(/holder has ended/) })
 })
 
-test('a killed worker leaves nothing, and what it might leave is swept at boot', async () => {
-  const place = makePlace()
+/** What a worker does until it is killed: opens a sandbox and starts a command that leaves daemons. */
+function workerCode(options: SandboxOptions, mark: string): string {
+  const script = `setsid sleep ${mark} & nohup sleep ${mark} & echo started; sleep ${mark}`
+  return `
+    const { openSandbox } = await import(${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../sandbox/index.ts')).href)})
+    const sandbox = await openSandbox(${JSON.stringify(options)})
+    await sandbox.files.list('.', 1)
+    sandbox.run({ argv: ['bash', '-c', ${JSON.stringify(script)}], onOutput: () => process.stdout.write('ready\\n') })`
+}
+
+/** die-with-parent takes them; a bwrap killed within its first milliseconds can leave a child, which the sweep takes. */
+async function waitForEnd(processes: readonly Found[]): Promise<Found[]> {
+  for (let waited = 0; alive(processes).length > 0 && waited < 50; waited += 1) {
+    await new Promise(resolve => setTimeout(resolve, 100))
+    if (waited === 20) sweepOrphans(user)
+  }
+  return alive(processes)
+}
+
+test('a killed worker process leaves nothing, and what it might leave is swept at boot', async () => {
   const mark = `6${process.pid}1`
-  const worker = spawn(
-    process.execPath,
-    [join(import.meta.dirname, 'worker-to-kill.ts'), JSON.stringify(sandboxOptions(place, { poolSize: 2, files: true })), mark],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
+  const code = workerCode(sandboxOptions(makePlace(), { poolSize: 2, files: true }), mark)
+  const worker = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
   await new Promise(resolve => worker.stdout.once('data', resolve))
   const before = descendants(worker.pid)
   expect(before.length).toBeGreaterThan(8)
   worker.kill('SIGKILL')
   await new Promise(resolve => worker.once('exit', resolve))
-  // die-with-parent takes them; a bwrap killed within its first milliseconds can leave a child, which the sweep takes.
-  for (let waited = 0; alive(before).length > 0 && waited < 50; waited += 1) {
-    await new Promise(resolve => setTimeout(resolve, 100))
-    if (waited === 20) sweepOrphans(user)
-  }
-  expect([alive(before), marked(mark)]).toEqual([[], []])
+  expect([await waitForEnd(before), marked(mark)]).toEqual([[], []])
+}, 60_000)
+
+test('a session thread that is terminated takes its sandboxes with it', async () => {
+  const mark = `6${process.pid}3`
+  const code = workerCode(sandboxOptions(makePlace(), { files: true }), mark)
+  const others = new Set(descendants().map(({ pid }) => pid))
+  const thread = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), { stdout: true })
+  await new Promise(resolve => thread.stdout.once('data', resolve))
+  const before = descendants().filter(({ pid }) => !others.has(pid))
+  expect(before.length).toBeGreaterThan(6)
+  await thread.terminate()
+  expect([await waitForEnd(before), marked(mark)]).toEqual([[], []])
 }, 60_000)
 
 test('the sweep ends an orphan of the sandbox user that carries our mark, and nothing else of that user', async () => {

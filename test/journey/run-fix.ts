@@ -1,0 +1,89 @@
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+import type { ModelScript } from '../../simulator/index.ts'
+
+const main = path.resolve(import.meta.dirname, '../../cli/main.ts')
+const runWallMs = 110_000
+
+export type Cells = Record<
+  'baseCodeBaseTests' | 'newCodeBaseTests' | 'baseCodeNewTests' | 'newCodeNewTests',
+  { state: string; checks: { name: string; source: string; exitCode: number | null; killedBy: string | null; counts: object | null }[] }
+>
+export type FixResult = {
+  exitCode: number | undefined
+  outcome: string
+  reason: string
+  verdict: string | null
+  evidence: Cells
+  sandbox: { state: string }
+  patch: string | null
+  bundle: string
+  files: { path: string }[]
+  /** The tree that a clean checkout has after `git apply --index` of the patch, and its names; null without a patch. */
+  applied: { names: string[]; read(file: string): string } | null
+  stderr: string
+  dispose(): void
+}
+export type FixOptions = {
+  /** A folder that becomes a repository, or its files. */
+  from: string | Readonly<Record<string, string>>
+  issue?: string
+  script: ModelScript | string
+  operator?: object
+}
+
+/** One `grokbot run "/grok fix"` as a person starts it: a process, a repository, a data folder of its own. */
+export async function runFix({ from, issue, script, operator }: FixOptions): Promise<FixResult> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-fix-'))
+  chmodSync(folder, 0o711)
+  const repository = path.join(folder, 'repository')
+  const data = path.join(folder, 'data')
+  mkdirSync(data, { mode: 0o711 })
+  await makeRepository(repository, from)
+  writeFileSync(path.join(data, 'operator.yml'), JSON.stringify({ version: 1, ...operator }))
+  const scriptFile = typeof script === 'string' ? script : path.join(folder, 'script.json')
+  if (typeof script !== 'string') writeFileSync(scriptFile, JSON.stringify(script))
+  const about = issue === undefined ? ['/grok fix the failing test'] : ['/grok fix', '--issue', issue]
+  const run = await execa(
+    process.execPath,
+    [main, 'run', ...about, '--repo', repository, '--model-script', scriptFile, '--data', data, '--json'],
+    { reject: false, timeout: runWallMs, stdin: 'ignore' },
+  )
+  const last = run.stdout.trim().split('\n').at(-1) ?? ''
+  if (!last.startsWith('{')) throw new Error(`no result, exit ${run.exitCode}: ${run.stderr}`)
+  const result = JSON.parse(last) as Omit<FixResult, 'applied' | 'exitCode' | 'stderr' | 'dispose'>
+  return {
+    ...result,
+    exitCode: run.exitCode,
+    stderr: run.stderr,
+    applied: result.patch === null ? null : await applyElsewhere(repository, result.patch, path.join(folder, 'clone')),
+    dispose: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+async function makeRepository(folder: string, from: FixOptions['from']): Promise<void> {
+  mkdirSync(folder)
+  if (typeof from === 'string') cpSync(from, folder, { recursive: true })
+  else {
+    for (const [name, content] of Object.entries(from)) {
+      mkdirSync(path.join(folder, path.dirname(name)), { recursive: true })
+      writeFileSync(path.join(folder, name), content)
+    }
+  }
+  await git(folder, 'init', '-q', '-b', 'main')
+  await git(folder, 'add', '-A')
+  await git(folder, '-c', 'user.name=mona', '-c', 'user.email=mona@example.invalid', 'commit', '-q', '-m', 'base')
+}
+
+async function applyElsewhere(repository: string, patch: string, clone: string): Promise<FixResult['applied']> {
+  await git(path.dirname(clone), 'clone', '-q', repository, clone)
+  await git(clone, 'apply', '--index', patch)
+  const names = (await git(clone, 'ls-files')).split('\n')
+  return { names, read: file => readFileSync(path.join(clone, file), 'utf8') }
+}
+
+async function git(cwd: string, ...argv: string[]): Promise<string> {
+  return (await execa('git', argv, { cwd })).stdout
+}

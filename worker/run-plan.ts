@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Command, CommandResult, Mount } from '../sandbox/index.ts'
 import { openTaskSandbox, type SandboxPlace } from './open-task-sandbox.ts'
@@ -13,8 +13,9 @@ export async function runPlan<T>(
   workDir: string,
   after: (result: CommandResult & { kind: 'ended' }) => Promise<T>,
 ): Promise<T> {
-  const runDir = path.join(workDir, 'plan-run')
-  await mkdir(runDir, { recursive: true, mode: 0o711 })
+  const runDir = await mkdtemp(path.join(workDir, 'plan-'))
+  // Passable for the session's user, not listable.
+  await chmod(runDir, 0o711)
   const { workspace, mounts, argv, env } = plan
   const sandbox = await openTaskSandbox(place, {
     profile: 'strict',

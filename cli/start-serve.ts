@@ -10,7 +10,7 @@ import { createGitHubApp, type GitHubApp } from '../github/index.ts'
 import { holdOwnerLock, type Ledger, openSqliteLedger } from '../ledger/index.ts'
 import { createInProcessQueue, type Queue } from '../queue/index.ts'
 import { type Logger, registerSecret } from '../telemetry/index.ts'
-import { startClaimLoop, type TaskProgress, type WorkerPorts } from '../worker/index.ts'
+import { type Signer, startClaimLoop, type TaskProgress, type WorkerPorts } from '../worker/index.ts'
 import { escapeText } from './escape.ts'
 import { UsageError } from './exit.ts'
 import { installationSigner, readOrMakeKey } from './keys.ts'
@@ -38,7 +38,7 @@ export type Serving = { url: string; close(): Promise<void> }
 const webhookPaths = ['/api/github/webhooks', '/webhook']
 
 /** What both halves share in this process. */
-type Parts = { lead: OutboxLead; ledger: Ledger; queue: Queue; github: GitHubApp; markerKey: Uint8Array; owner: string }
+type Parts = { lead: OutboxLead; ledger: Ledger; queue: Queue; github: GitHubApp; markerKey: Uint8Array; signer: Signer; owner: string }
 
 /** Both halves in one process: the receiver, the intake of stored deliveries with its outbox, and one claim loop. */
 export async function startServe(options: ServeOptions): Promise<Serving> {
@@ -46,7 +46,10 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   mkdirSync(dataDir, { recursive: true, mode: 0o711 })
   registerSecret(options.github.webhookSecret)
   registerSecret(options.model.apiKey)
-  const { limits } = readOperator(environment, dataDir)
+  const settings = readOperator(environment, dataDir)
+  const { limits } = settings
+  // Whatever the operator may have got wrong is found before anything is opened that would keep the process alive.
+  const signer = installationSigner(dataDir, environment, settings)
   const owner = `serve-${ulid()}`
   const parts: Parts = {
     lead: openOutboxLead(dataDir),
@@ -54,6 +57,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
     queue: createInProcessQueue(),
     github: createGitHubApp({ ...options.github, timeoutMs: limits.githubTimeoutMs }),
     markerKey: readOrMakeKey(dataDir, 'marker.key'),
+    signer,
     owner,
   }
   const lock = holdOwnerLock(dataDir, owner)
@@ -126,7 +130,7 @@ function openIntake(options: ServeOptions, { lead, ledger, queue, github, marker
   })
 }
 
-function workerPorts(options: ServeOptions, { ledger, github, markerKey, owner }: Parts): WorkerPorts {
+function workerPorts(options: ServeOptions, { ledger, github, markerKey, signer, owner }: Parts): WorkerPorts {
   const settings = () => workerSettings(options.environment, options.dataDir)
   return {
     ledger,
@@ -140,7 +144,7 @@ function workerPorts(options: ServeOptions, { ledger, github, markerKey, owner }
     user: sandboxUser(settings(), 0),
     sessionPlace: 'thread',
     crashpoint: options.environment.GROKBOT_CRASHPOINT ?? null,
-    signer: installationSigner(options.dataDir, options.environment, settings()),
+    signer,
     settings: async () => settings(),
     now: Date.now,
     sleep: ms => sleep(ms),

@@ -107,13 +107,18 @@ function filesBlock(state: TaskState, files: readonly ChangedFile[]): string {
     ...rows,
     '',
     sandbox
-      ? `Sandbox: ${sandbox.state}, profile ${sandbox.profile}${sandbox.missing.length > 0 ? `, missing ${sandbox.missing.join(', ')}` : ''}.`
+      ? `Sandbox: ${sandbox.state}, profile ${sandbox.profile}${sandbox.missing.length > 0 ? `, ${sandbox.missing.map(lackWords).join(', ')}` : ''}.`
       : '',
     ...denied.map(call => `Denied: \`${cell(call.name)}\` (rule \`${cell(call.decision.rule)}\`).`),
     ...state.taint.map(taint => `Read from outside: ${cell(taint.source)}, ${cell(taint.detail)}.`),
     `Model ${state.session?.started?.model ?? 'unknown'}, ${state.session?.turns.length ?? 0} turns.`,
     '</details>',
   ].join('\n')
+}
+
+/** What the sandbox does not give here, in words a reviewer understands. */
+function lackWords(lack: string): string {
+  return lack === 'memoryTotal: per-process' ? 'memory limited per process only' : `without ${cell(lack)}`
 }
 
 function modelBlock(text: string): string {

@@ -1,10 +1,10 @@
 import { createSocket } from 'node:dgram'
-import { chmodSync } from 'node:fs'
+import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bare } from './bare.ts'
-import { makePlace, open, type Place } from './open.ts'
+import { makeSharedPlace, open, type Place } from './open.ts'
 
 /** Attack C06: what listens on the host. Every connection that arrives is counted. */
 let reached: string[] = []
@@ -25,7 +25,7 @@ async function listen(name: string, where: object | string): Promise<Server> {
 }
 
 beforeAll(async () => {
-  place = makePlace()
+  place = makeSharedPlace()
   tcp = await listen('tcp', { host: '127.0.0.1', port: 0 })
   tcp6 = await listen('tcp6', { host: '::1', port: 0 })
   path = await listen('path', join(place.root, 'host.sock'))
@@ -38,6 +38,7 @@ beforeAll(async () => {
 afterAll(() => {
   for (const server of [tcp, tcp6, path, abstract]) server.close()
   udp.close()
+  rmSync(place.root, { recursive: true, force: true })
 })
 
 const portOf = (server: Server) => (server.address() as { port: number }).port

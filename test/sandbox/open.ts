@@ -14,6 +14,13 @@ export type Place = { root: string; workspace: string; runDir: string }
 
 /** A folder with a workspace and a run folder of the sandbox user's. Removed when the test ends. */
 export function makePlace(): Place {
+  const place = makeSharedPlace()
+  onTestFinished(() => rmSync(place.root, { recursive: true, force: true }))
+  return place
+}
+
+/** The same for several tests; the caller removes it. */
+export function makeSharedPlace(): Place {
   const root = mkdtempSync(join(tmpdir(), 'grokbot-sandbox-'))
   chmodSync(root, 0o755)
   const place = { root, workspace: join(root, 'workspace'), runDir: join(root, 'run') }
@@ -52,10 +59,7 @@ export type Ran = { exitCode: number | null; killedBy: string | null; output: st
 /** Opens a sandbox that is closed, with its folders, when the test ends. */
 export async function open(options: Partial<SandboxOptions> = {}, place: Place = makePlace()): Promise<Opened> {
   const sandbox = await openSandbox(sandboxOptions(place, options))
-  onTestFinished(async () => {
-    await sandbox.close()
-    rmSync(place.root, { recursive: true, force: true })
-  })
+  onTestFinished(() => sandbox.close())
   if (sandbox.unavailable) throw new Error(sandbox.unavailable.reason)
   return { ...place, sandbox, sh: (script, wallMs) => sh(sandbox, script, wallMs) }
 }

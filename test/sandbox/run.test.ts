@@ -3,14 +3,14 @@ import { readFileSync, rmSync, statSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentEnvironment } from '../../sandbox/environment.ts'
 import { openSandbox, type Sandbox, sandboxLimitDefaults } from '../../sandbox/index.ts'
-import { makePlace, open, sandboxOptions, sh, text } from './open.ts'
+import { makeSharedPlace, open, sandboxOptions, sh, text } from './open.ts'
 import { alive, descendants, marked } from './processes.ts'
 
 const mib = 1024 * 1024
 
 /** For the cases that leave nothing: each command has a fresh sandbox anyway. */
 let shared: Sandbox
-const place = makePlace()
+const place = makeSharedPlace()
 
 beforeAll(async () => {
   shared = await openSandbox(sandboxOptions(place, { poolSize: 2 }))

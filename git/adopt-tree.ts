@@ -42,7 +42,8 @@ export async function adoptTree({ store, plan, rules, baseTree }: AdoptTreeOptio
   mkdirSync(join(incoming, 'pack'), { recursive: true, mode: 0o700 })
   try {
     const env = { GIT_OBJECT_DIRECTORY: incoming, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(store.path, 'objects') }
-    const fault = (await indexPack(store, plan, rules, env)) ?? (await checkTree({ store, env, baseTree, tree, rules }))
+    const packed = tree === plan.openedTree ? null : await indexPack(store, plan, rules, env)
+    const fault = packed ?? (await checkTree({ store, env, baseTree, tree, rules }))
     if (fault) return fault
     moveIn(incoming, join(store.path, 'objects'))
     return adopted(lists)

@@ -72,6 +72,8 @@ export type TreePlan = {
   argv: string[]
   env: Record<string, string>
   selection: TreeSelection['kind']
+  /** The tree the workspace was opened at: its objects are in the store already. */
+  openedTree: string
   /** Host folder with the result, for `adoptTree`; the only place the tree sandbox can write. */
   quarantine: string
   /** Removes all of the plan; safe to repeat. */

@@ -1,5 +1,5 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { mirrorConfig, writeRepository } from './bare-repository.ts'
 import type { Mirror } from './git.ts'
 import { lockRepository, lockWaitMsDefault } from './repository-lock.ts'
@@ -21,9 +21,7 @@ export type OpenMirrorOptions = {
  * and is reached by a link, so that a sandbox can bind it and its user needs no way into anything else.
  */
 export async function openMirror({ dataDir, tenant, repositoryId, wallMs }: OpenMirrorOptions): Promise<Mirror> {
-  const tenantFolder = join(passable(join(passable(join(dataDir, 'git')), 'mirrors')), safeName(tenant))
-  const folder = join(passable(tenantFolder), safeName(String(repositoryId)))
-  passable(folder)
+  const folder = passable(join(dataDir, 'git', 'mirrors', safeName(tenant), safeName(String(repositoryId))))
   const mirror = { path: join(folder, 'mirror.git'), objects: join(folder, 'objects'), lock: join(folder, 'lock') }
   if (!existsSync(join(mirror.path, 'HEAD'))) await createMirror(mirror, dataDir)
   return { ...mirror, gid: process.getuid?.() === 0 ? statSync(mirror.objects).gid : null, wallMs: wallMs ?? wallMsDefault }
@@ -53,7 +51,7 @@ function giveToReaders(objects: string, dataDir: string): void {
     return
   }
   chmodSync(objects, 0o750)
-  chownSync(objects, 0, takeGid(passable(join(dataDir, 'git')), objects))
+  chownSync(objects, 0, takeGid(join(dataDir, 'git'), objects))
 }
 
 /** Exclusive creation of a file named like the number makes it ours for good, whoever else is looking. */
@@ -75,10 +73,10 @@ function takeGid(gitFolder: string, objects: string): number {
 
 /** A folder others may pass through but not list. An existing one of the host is left as it is. */
 export function passable(folder: string): string {
-  if (!existsSync(folder)) {
-    mkdirSync(folder, { recursive: true, mode: 0o711 })
-    chmodSync(folder, 0o711)
-  }
+  if (existsSync(folder)) return folder
+  passable(dirname(folder))
+  mkdirSync(folder, { recursive: true, mode: 0o711 })
+  chmodSync(folder, 0o711)
   return folder
 }
 

@@ -5,7 +5,7 @@ import { entryPath } from '../entries.ts'
 import { workConfig, writeRepository } from './bare-repository.ts'
 import type { HostMount, Store, Workspace } from './git.ts'
 import { checkSha } from './ref-name.ts'
-import { removeAs } from './remove-run.ts'
+import { removeRun } from './remove-run.ts'
 import { giveAll, makeOwn, objectMounts, packExtra, writeWithTime } from './workspace.ts'
 
 const inside = '/grokbot/restore'
@@ -44,6 +44,6 @@ export async function planRestore({ workspace, store, tree, workDir }: PlanResto
       ...objectMounts(store.mirror, extra),
     ],
     argv: ['/bin/bash', '-p', `${inside}/restore-tree.sh`, tree],
-    remove: () => removeAs(user, [out, ...(extra === null ? [] : [extra])], [folder]),
+    remove: () => removeRun(folder),
   }
 }

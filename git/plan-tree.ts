@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { entryPath } from '../entries.ts'
 import { workConfig, writeRepository } from './bare-repository.ts'
 import type { HostMount, Store, TreePlan, TreeSelection, Workspace } from './git.ts'
-import { removeAs } from './remove-run.ts'
+import { removeRun } from './remove-run.ts'
 import { pathBytes } from './shown-path.ts'
 import { giveAll, makeOwn, objectMounts, writeWithTime } from './workspace.ts'
 
@@ -61,8 +61,9 @@ export function planTree({ workspace, store, selection, workDir }: PlanTreeOptio
     argv: ['/bin/bash', '-p', `${inside}/make-tree.sh`, selection.kind, workspace.tree],
     env: {},
     selection: selection.kind,
+    openedTree: workspace.tree,
     quarantine,
-    remove: () => removeAs(workspace.user, [quarantine], [folder]),
+    remove: () => removeRun(folder),
   }
 }
 

@@ -1,38 +1,59 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, rmSync, type Stats } from 'node:fs'
+import { join } from 'node:path'
 import { execa } from 'execa'
 import { hostPath } from './run-git.ts'
 
 const removeWallMs = 120_000
 
 /**
- * Removes folders of a session as the session's user, then folders of the host. As root, removing what a user may still
- * write would follow a link it swaps in meanwhile; as that user, rm can take away nothing but its own. Safe to repeat.
+ * Removes a folder in which sessions worked, whoever owns what in it. Safe to repeat; nothing there is no error.
+ *
+ * Danger: as root, removing a folder that a session's user can still write would follow a link it swaps in meanwhile. So
+ * the host itself walks only through folders of its own, and hands every other one to rm(1) running as that folder's
+ * owner, which can take away nothing but its own. rm also copes with names deeper than a path may be long.
  */
-export async function removeAs(user: { uid: number; gid: number }, theirs: readonly string[], ours: readonly string[]): Promise<void> {
-  for (const folder of theirs) await removeTheirs(user, folder)
-  for (const folder of [...theirs, ...ours]) rmSync(folder, { recursive: true, force: true })
+export async function removeRun(folder: string): Promise<void> {
+  const stat = lstatSync(folder, { throwIfNoEntry: false })
+  if (!stat) return
+  if (!stat.isDirectory()) return rmSync(folder, { force: true })
+  if (isTheirs(stat)) await removeAs(stat, folder)
+  else if (process.getuid?.() === 0) for (const name of readdirSync(folder)) await removeRun(join(folder, name))
+  else await removeAs(stat, folder)
+  rmSync(folder, { recursive: true, force: true })
 }
 
-async function removeTheirs(user: { uid: number; gid: number }, folder: string): Promise<void> {
-  if (!existsSync(folder)) return
-  // The folder itself stays in a parent that is not theirs; rm empties it and the host takes the empty one away.
-  if (await runAs(user, ['rm', '-rf', '--', folder])) return
-  // A folder without write permission keeps its content until its owner gives it back; chmod follows no links here.
-  await runAs(user, ['chmod', '-R', 'u+rwX', '--', folder])
-  await runAs(user, ['rm', '-rf', '--', folder])
+function isTheirs(stat: Stats): boolean {
+  return process.getuid?.() === 0 && stat.uid !== 0
 }
 
-async function runAs(user: { uid: number; gid: number }, [file, ...argv]: string[]): Promise<boolean> {
+async function removeAs(owner: Stats, folder: string): Promise<void> {
+  // The folder itself may stand in a parent that is not theirs: rm empties it, and the host takes the empty one away.
+  if (await runAs(owner, ['rm', '-rf', '--', folder])) return
+  // A folder without its rights keeps its content until its owner takes them back; chmod -R follows no link.
+  await runAs(owner, ['chmod', '-R', 'u+rwX', '--', folder])
+  await runAs(owner, ['rm', '-rf', '--', folder])
+}
+
+/** True when nothing is left in the folder. */
+async function runAs({ uid, gid }: Stats, [file, ...argv]: string[]): Promise<boolean> {
   await execa(file as string, argv, {
     env: { PATH: hostPath, LC_ALL: 'C' },
     extendEnv: false,
     cwd: '/',
     stdio: ['ignore', 'ignore', 'ignore'],
-    ...(process.getuid?.() === 0 ? user : {}),
+    ...(process.getuid?.() === 0 ? { uid, gid } : {}),
     timeout: removeWallMs,
     killSignal: 'SIGKILL',
     reject: false,
   })
   const folder = argv.at(-1) as string
-  return !existsSync(folder)
+  return !existsSync(folder) || isEmpty(folder)
+}
+
+function isEmpty(folder: string): boolean {
+  try {
+    return readdirSync(folder).length === 0
+  } catch {
+    return false
+  }
 }

@@ -18,6 +18,10 @@ fail() {
   exit 3
 }
 
+# A folder without its rights would keep what is in it; pipes, sockets and devices are in no tree and never ignored by git.
+find . -path ./.git -prune -o -type d ! -perm -700 -exec chmod u+rwx {} \;
+find . -path ./.git -prune -o \( -type p -o -type s -o -type b -o -type c \) -exec rm -f -- {} + || fail 'a pipe could not be removed'
+
 # One-way and with stat data looked at again: a file that only looks unchanged in the index is written too.
 git read-tree --reset -u --no-recurse-submodules "$tree" || fail 'the tree could not be checked out'
 git ls-files -z --others --exclude-standard >"$out/others" || fail 'the untracked files could not be listed'

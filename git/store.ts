@@ -6,6 +6,7 @@ import { passable, safeName } from './mirror.ts'
 
 /** Opens or makes a task's own repository. It borrows the mirror's objects and is the host's alone. */
 export function openStore({ dataDir, mirror, taskId }: { dataDir: string; mirror: Mirror; taskId: string }): Store {
+  passable(tasksFolder(dataDir))
   const folder = passable(taskFolder(dataDir, taskId))
   const path = join(folder, 'store.git')
   if (!existsSync(join(path, 'HEAD'))) {
@@ -16,5 +17,9 @@ export function openStore({ dataDir, mirror, taskId }: { dataDir: string; mirror
 }
 
 export function taskFolder(dataDir: string, taskId: string): string {
-  return join(passable(join(passable(join(dataDir, 'git')), 'tasks')), safeName(taskId))
+  return join(tasksFolder(dataDir), safeName(taskId))
+}
+
+export function tasksFolder(dataDir: string): string {
+  return join(dataDir, 'git', 'tasks')
 }

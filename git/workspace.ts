@@ -6,7 +6,7 @@ import { workConfig, writeRepository } from './bare-repository.ts'
 import type { HostMount, Mirror, Store, Workspace, WorkspaceUser } from './git.ts'
 import { countIndexEntries, listGitlinks, setIndexOwner } from './index-owner.ts'
 import { checkSha } from './ref-name.ts'
-import { removeAs } from './remove-run.ts'
+import { removeRun } from './remove-run.ts'
 import { git } from './run-git.ts'
 import { showPath } from './shown-path.ts'
 
@@ -41,7 +41,10 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
   const hostFolder = join(dirname(store.path), `workspace-${id}`)
   mkdirSync(hostFolder, { mode: 0o700 })
   for (const folder of [mine, join(mine, 'tree'), join(mine, 'tree', '.git')]) makeOwn(folder, user)
-  const remove = () => removeAs(user, [mine], [hostFolder])
+  const remove = async () => {
+    await removeRun(mine)
+    await removeRun(hostFolder)
+  }
   try {
     const { baseTree, tree, extraObjects, checkedOut } = await fillTree(options, mine)
     const index = join(hostFolder, 'index')

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TaskState } from '../../domain/index.ts'
+import { readKeys } from '../../cli/read-keys.ts'
+import { type TaskState, verifyBundle } from '../../domain/index.ts'
 import { type Scene, sampleFiles, scenes } from './scenes.ts'
 import { chainFault, leftProcesses, openStage, type Server, type Stage, waitForEnd } from './stage.ts'
 
@@ -25,6 +26,7 @@ export type CrashRow = {
   repeatedRuns: number
   chain: string
   leaks: string[]
+  /** It is there, signed, and verifies. */
   bundle: boolean
   recoveryMs: number
   expected: Expected
@@ -70,7 +72,7 @@ async function settled(stage: Stage): Promise<void> {
   for (const until = Date.now() + 5_000; Date.now() < until; await sleep(25)) {
     if (
       runFolders(stage).length === 0 &&
-      leftProcesses().length === 0 &&
+      leftProcesses(stage).length === 0 &&
       (await stage.ledger.openEffects({ attempt: 'app', updatedBefore: Date.now() + 1, limit: 1 })).length === 0
     )
       return
@@ -106,10 +108,20 @@ async function takeStock(
     reasked,
     repeatedRuns: repeatedRuns(state, stage.runCounts()),
     chain: fault ? `broken at ${fault.seq}` : 'ok',
-    leaks: [...leftProcesses(), ...runFolders(stage)],
-    bundle: task !== undefined && existsSync(path.join(stage.dataDir, 'tasks', task.taskId, 'bundle.json')),
+    leaks: [...leftProcesses(stage), ...runFolders(stage)],
+    bundle: task !== undefined && (await bundleVerifies(stage, task.taskId)),
     recoveryMs: (attempts.at(-1)?.at ?? killedAt) - killedAt,
   }
+}
+
+/** With the installation's own key, and with a head that the ledger has: a late effect may have come after it. */
+async function bundleVerifies({ dataDir, ledger }: Stage, taskId: string): Promise<boolean> {
+  const file = path.join(dataDir, 'tasks', taskId, 'bundle.json')
+  if (!existsSync(file)) return false
+  const verification = verifyBundle(readFileSync(file), await readKeys(path.join(dataDir, 'keys', 'public')))
+  if (verification.kind === 'fault') throw new Error(`the bundle has a fault: ${verification.fault.message}`)
+  const { entries } = await ledger.readRecord(taskId)
+  return verification.signed === 'trusted' && entries.some(({ header }) => header.hash === verification.bundle.manifest.headHash)
 }
 
 function eyesOf({ simulator }: Stage): number {

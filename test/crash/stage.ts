@@ -215,16 +215,21 @@ export async function chainFault(ledger: Ledger) {
   return null
 }
 
-/** Processes of the sandbox slot that are still there. As an unprivileged user: children of nobody that run our helper paths. */
-export function leftProcesses(): string[] {
+/**
+ * Processes that still run in a sandbox of this stage: as its slot's uid, or with a folder of its data mounted. The second
+ * also finds them where everything is one user's.
+ */
+export function leftProcesses({ dataDir }: Pick<Stage, 'dataDir'>): string[] {
+  const folder = path.basename(path.dirname(dataDir))
   return readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
     .flatMap(pid => {
       try {
-        const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-        const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
-        return uid === slotUid ? [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')}`] : []
+        const uid = Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+        const inside = uid === slotUid || readFileSync(`/proc/${pid}/mountinfo`, 'utf8').includes(folder)
+        return inside ? [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')}`] : []
       } catch {
+        // Ended while we looked, or another user's: neither is ours.
         return []
       }
     })

@@ -35,7 +35,7 @@ test('a process stopped for longer than its lease writes nothing after it goes o
     expect((state?.attempts[1]?.at ?? 0) - stoppedAt).toBeGreaterThan(1_000)
     zombie.process.kill('SIGTERM')
     await zombie.exited
-    expect(leftProcesses()).toEqual([])
+    expect(leftProcesses(stage)).toEqual([])
   } finally {
     await stage.close()
   }

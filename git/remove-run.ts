@@ -16,14 +16,21 @@ export async function removeRun(folder: string): Promise<void> {
   const stat = lstatSync(folder, { throwIfNoEntry: false })
   if (!stat) return
   if (!stat.isDirectory()) return rmSync(folder, { force: true })
-  if (isTheirs(stat)) await removeAs(stat, folder)
-  else if (process.getuid?.() === 0) for (const name of readdirSync(folder)) await removeRun(join(folder, name))
-  else await removeAs(stat, folder)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot && stat.uid === 0) {
+    for (const name of readdirSync(folder)) await removeRun(join(folder, name))
+  } else {
+    await removeAs(stat, folder)
+    // What is left belongs to another owner. It is only safe to go in when nobody is there who could swap it.
+    if (isRoot && existsSync(folder) && !isEmpty(folder) && hasProcesses(stat.uid)) {
+      throw new Error(`${folder} can not be removed while processes of uid ${stat.uid} are alive`)
+    }
+  }
   rmSync(folder, { recursive: true, force: true })
 }
 
-function isTheirs(stat: Stats): boolean {
-  return process.getuid?.() === 0 && stat.uid !== 0
+function hasProcesses(uid: number): boolean {
+  return readdirSync('/proc').some(name => /^\d+$/.test(name) && lstatSync(join('/proc', name), { throwIfNoEntry: false })?.uid === uid)
 }
 
 async function removeAs(owner: Stats, folder: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -203,16 +203,22 @@ test('removing a run follows no link and leaves what lies outside', async () => 
   expect(listNames(join(folder, 'outside'))).toEqual(['kept'])
 })
 
-test.runIf(isRoot)('as root, a user’s folder is removed as that user, who can take away nothing of others', async () => {
+test.runIf(isRoot)('as root, the host does not go into a user’s folder while a process of that user could swap what is in it', async () => {
   const folder = makeFolder()
-  const run = join(folder, 'run')
-  mkdirSync(join(run, 'theirs'), { recursive: true })
-  mkdirSync(join(folder, 'shared'), { mode: 0o777 })
-  sh(folder, 'chmod 777 shared; touch shared/root-file; chown 61234:61234 run/theirs; ln -s ../../shared run/theirs/link')
-  // A live process of the user swaps its folder for a link again and again: rm as root could be led out.
-  await removeRun(run)
-  expect(existsSync(join(folder, 'shared', 'root-file'))).toBe(true)
-  expect(existsSync(run)).toBe(false)
+  const theirs = join(folder, 'run', 'theirs')
+  mkdirSync(join(theirs, 'of-root'), { recursive: true })
+  writeFileSync(join(theirs, 'of-root', 'file'), '')
+  sh(folder, 'chmod 711 run; chown 61777:61777 run/theirs')
+  // It keeps its folder from being empty, as an attacker would who waits for root to come in.
+  const script = 'while true; do echo x > x; ln -sfn /etc link; done 2>/dev/null'
+  const process = spawn('bash', ['-c', script], { cwd: theirs, uid: 61_777, gid: 61_777, stdio: 'ignore' })
+  const ended = new Promise(resolve => process.once('exit', resolve))
+  await expect(removeRun(join(folder, 'run'))).rejects.toThrow('processes of uid 61777')
+  expect(existsSync(join(theirs, 'of-root', 'file'))).toBe(true)
+  process.kill('SIGKILL')
+  await ended
+  await removeRun(join(folder, 'run'))
+  expect(existsSync(join(folder, 'run'))).toBe(false)
 })
 
 test('Q55: leftovers of dead attempts are found and go, the store with its trees stays', async () => {

@@ -61,7 +61,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
     owner,
   }
   const lock = holdOwnerLock(dataDir, owner)
-  let wake = () => undefined as void
+  let wake: () => void = () => undefined
   const server = await openReceiver(options, limits.deliveryBytesMax, parts.ledger, () => wake()).catch(async error => {
     await parts.ledger.close()
     lock.release()

@@ -64,10 +64,11 @@ export type PortsOptions = {
   environment: Environment
   model: ModelEndpoint
   logger: Logger
+  sessionPlace: WorkerPorts['sessionPlace']
   progress(taskId: string, update: TaskProgress): void
 }
 
-/** What the second half is given here: no GitHub, the session on this thread, results as files. */
+/** What the second half is given here: no GitHub, results as files. */
 export function runPorts({ dataDir, ledger, owner }: RunPlace, options: PortsOptions): WorkerPorts {
   const { environment, model, logger, progress } = options
   registerSecret(model.apiKey)
@@ -80,7 +81,7 @@ export function runPorts({ dataDir, ledger, owner }: RunPlace, options: PortsOpt
     model,
     settings: async () => workerSettings(environment, dataDir),
     user: sandboxUser(operator, 1 + (process.pid % runSlots)),
-    sessionPlace: 'here',
+    sessionPlace: options.sessionPlace,
     crashpoint: environment.GROKBOT_CRASHPOINT ?? null,
     markerKey: readOrMakeKey(dataDir, 'marker.key'),
     signer: installationSigner(dataDir, environment, operator),

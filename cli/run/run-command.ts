@@ -1,7 +1,7 @@
 import { ulid } from 'ulid'
 import { requestCancel } from '../../app/index.ts'
 import type { Environment } from '../../config-schema/index.ts'
-import { findCommand, foldTask, type TaskState } from '../../domain/index.ts'
+import { foldTask, type TaskState } from '../../domain/index.ts'
 import type { Claim } from '../../ledger/index.ts'
 import { createLogger, silentLogger } from '../../telemetry/index.ts'
 import { executeTask, type WorkerSettings, watchClaim } from '../../worker/index.ts'
@@ -31,7 +31,8 @@ export async function runCommand(words: readonly string[], options: RunOptions, 
     const begun = asked ? await begin(taskId, asked, place, settings) : await goOn(taskId, place, settings)
     const before = foldTask(await place.ledger.readEvents(taskId))
     const output = openRunOutput(before, options, environment, { taskId, model: model.endpoint.model, startedAt, note: begun.note })
-    const state = begun.claim === null ? before : await work(begun.claim, { place, model, output, environment })
+    const state =
+      begun.claim === null ? before : await work(begun.claim, { place, model, output, environment, thread: options.thread ?? false })
     output.close()
     process.exitCode = await finishRun(state, { taskId, dataDir, options, startedAt })
   } finally {
@@ -56,10 +57,12 @@ type Asked = Pick<RunOrder, 'command' | 'subject'> & Pick<RunOptions, 'repo' | '
 
 function readAsked(words: readonly string[], options: RunOptions, settings: WorkerSettings): Asked {
   const command = readCommand(words, settings)
+  // The switch is read with the ledger; here only what is no command at all is told apart.
+  decideRun(command, settings.prefix, 'on')
   const subject = readIssue(options.issue)
   if (command.text === '' && subject === null) {
     const hint = `say what: grokbot run "${settings.prefix} ${command.word} the failing test", or --issue FILE`
-    if (findCommand(command.word)?.road === 'fix') throw new UsageError('there is nothing to do', [hint])
+    throw new UsageError('there is nothing to do', [hint])
   }
   return { command, subject, repo: options.repo, ...(options.base === undefined ? {} : { base: options.base }) }
 }
@@ -79,12 +82,18 @@ async function goOn(taskId: string, place: RunPlace, settings: WorkerSettings): 
   return claim === 'ended' ? { claim: null, note: 'this task has ended already' } : { claim, note: `goes on as attempt ${claim.attempt}` }
 }
 
-type Work = { place: RunPlace; model: RunModel; output: RunOutput; environment: Environment }
+type Work = { place: RunPlace; model: RunModel; output: RunOutput; environment: Environment; thread: boolean }
 
-async function work(claim: Claim, { place, model, output, environment }: Work): Promise<TaskState> {
+async function work(claim: Claim, { place, model, output, environment, thread }: Work): Promise<TaskState> {
   const cancel = new AbortController()
   const logger = environment.LOG_LEVEL ? createLogger(environment.LOG_LEVEL) : silentLogger
-  const ports = runPorts(place, { environment, model: model.endpoint, logger, progress: (_, update) => output.progress(update) })
+  const ports = runPorts(place, {
+    environment,
+    model: model.endpoint,
+    logger,
+    sessionPlace: thread ? 'thread' : 'here',
+    progress: (_, update) => output.progress(update),
+  })
   const stopWatching = watchClaim(claim, cancel, ports)
   const askToStop = (by: string) => {
     output.note('  stopping: the work so far is kept')

@@ -4,7 +4,9 @@ import { DsseEnvelope } from './dsse.ts'
 
 export const bundleLimits = {
   /** Larger than any task's limits let a bundle grow. */
-  fileBytesMax: 268_435_456,
+  fileBytesMax: 134_217_728,
+  /** One event or the manifest: parsing a line may take many times its length in memory. */
+  lineCharactersMax: 33_554_432,
   /** How deep JSON may nest in a line of the file or in a payload. */
   depthMax: 64,
 } as const
@@ -61,17 +63,34 @@ export function readBundle(bytes: Uint8Array): BundleRead {
   if (bytes.length > bundleLimits.fileBytesMax) return faulty('file', 'size', `has more than ${bundleLimits.fileBytesMax} bytes`)
   const text = decode(bytes)
   if (text === null) return faulty('file', 'encoding', 'is not UTF-8')
-  const lines = text.split('\n')
-  const manifest = readManifest(lines[0] ?? '')
+  const lines = openLines(text)
+  const manifest = readManifest(lines.next().line)
   if (manifest.kind === 'fault') return manifest
   const entries = readEntries(lines)
   if (entries.kind === 'fault') return entries
-  const end = entries.value.length + 1
-  const envelope = readEnvelope(lines[end] ?? '')
+  const last = lines.next()
+  const envelope = readEnvelope(last.line)
   if (envelope.kind === 'fault') return envelope
-  if (lines.length === end + 1) return faulty('file', 'truncated', 'lacks its last byte, the end of the line')
-  if (lines.length > end + 2 || lines[end + 1] !== '') return faulty('file', 'trailing-data', 'goes on after its end')
+  if (!last.ended) return faulty('file', 'truncated', 'lacks its last byte, the end of the line')
+  if (!lines.isOver()) return faulty('file', 'trailing-data', 'goes on after its end')
   return { kind: 'read', bundle: { manifest: manifest.value, entries: entries.value, envelope: envelope.value } }
+}
+
+type Lines = { next(): { line: string; ended: boolean }; startsWith(text: string): boolean; isOver(): boolean }
+
+/** One line at a time: a file of nothing but line ends must not become a list of them. */
+function openLines(text: string): Lines {
+  let at = 0
+  return {
+    next() {
+      const end = text.indexOf('\n', at)
+      const line = text.slice(at, end < 0 ? text.length : end)
+      at = end < 0 ? text.length : end + 1
+      return { line, ended: end >= 0 }
+    },
+    startsWith: start => text.startsWith(start, at),
+    isOver: () => at === text.length,
+  }
 }
 
 type Part<T> = { kind: 'read'; value: T } | { kind: 'fault'; fault: BundleFault }
@@ -82,21 +101,20 @@ function readManifest(line: string): Part<BundleManifest> {
   return readPart(BundleManifest, text, 'manifest', null)
 }
 
-/** Line n holds event n; the line of the envelope ends them. */
-function readEntries(lines: readonly string[]): Part<BundleEntry[]> {
+/** The line after the manifest's holds event 1, and so on; the line of the envelope ends them. */
+function readEntries(lines: Lines): Part<BundleEntry[]> {
   const entries: BundleEntry[] = []
-  for (let seq = 1; ; seq += 1) {
-    const line = lines[seq]
-    if (line === undefined) return faulty('entry', 'truncated', `the file ends before event ${seq}`, seq)
-    if (line.startsWith(lastLine.before)) return { kind: 'read', value: entries }
-    const isLast = lines[seq + 1]?.startsWith(lastLine.before) ?? false
+  for (let seq = 1; !lines.startsWith(lastLine.before); seq += 1) {
+    const { line, ended } = lines.next()
     // Only the end of the file has no line after it.
-    if (lines[seq + 1] === undefined) return faulty('entry', 'truncated', `the file ends within event ${seq}`, seq)
+    if (!ended) return faulty('entry', 'truncated', `the file ends ${line === '' ? 'before' : 'within'} event ${seq}`, seq)
+    const isLast = lines.startsWith(lastLine.before)
     if (line.endsWith(',') === isLast) return faulty('entry', 'layout', `event ${seq} is not followed by what must follow it`, seq)
     const entry = readPart(Entry, isLast ? line : line.slice(0, -1), 'entry', seq)
     if (entry.kind === 'fault') return entry
     entries.push(entry.value)
   }
+  return { kind: 'read', value: entries }
 }
 
 function readEnvelope(line: string): Part<DsseEnvelope | null> {
@@ -107,6 +125,8 @@ function readEnvelope(line: string): Part<DsseEnvelope | null> {
 
 function readPart<T>(schema: z.ZodType<T>, text: string, where: BundleFault['where'], seq: number | null): Part<T> {
   const name = seq === null ? `the ${where}` : `event ${seq}`
+  const { lineCharactersMax } = bundleLimits
+  if (text.length > lineCharactersMax) return faulty(where, 'size', `${name} has more than ${lineCharactersMax} characters`, seq)
   if (nestsDeeper(text, bundleLimits.depthMax)) return faulty(where, 'depth', `${name} nests deeper than ${bundleLimits.depthMax}`, seq)
   const json = parseJson(text)
   if (json === undefined) return faulty(where, 'json', `${name} is not JSON`, seq)

@@ -258,6 +258,9 @@ const cases: Case[] = [
     'file: encoding',
     () => Buffer.concat([untouched.subarray(0, 2_000), Buffer.from([0xff]), untouched.subarray(2_000)]),
   ],
+  ['it is nothing but line ends after its first line', 'event 1: layout', () => `${lines()[0]}${'\n'.repeat(100_000_000)}`],
+  ['an event is a list of numbers without end', 'event 8: shape', inLine(8, '"attempt":1', `"attempt":[${'1,'.repeat(4_000_000)}1]`)],
+  ['an event is longer than any can be', 'event 8: size', inLine(8, 'worker:1', 'w'.repeat(bundleLimits.lineCharactersMax))],
   ['it is empty', 'manifest: layout', () => ''],
   ['it is larger than any bundle', 'file: size', () => new Uint8Array(bundleLimits.fileBytesMax + 1)],
   // What it says about itself, and who says so.

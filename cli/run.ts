@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Environment } from '../config-schema/index.ts'
 import { runCommand } from './run/run-command.ts'
 
@@ -15,6 +15,7 @@ export type RunOptions = {
   quiet?: boolean
   verbose: 0 | 1 | 2
   plain?: boolean
+  thread?: boolean
 }
 
 export function define(command: Command, environment: Environment): void {
@@ -37,6 +38,7 @@ export function define(command: Command, environment: Environment): void {
       0,
     )
     .option('--plain', 'one line an event, nothing is redrawn')
+    .addOption(new Option('--thread', 'the session in a thread of its own, as in serve').hideHelp())
     .addHelpText('after', exitHelp)
   command.action((words: string[], options: RunOptions) => runCommand(words, options, environment))
 }

@@ -226,6 +226,16 @@ it('an erased bundle says so', async () => {
   }
 })
 
+it('a bundle of a public repository says what is left out', async () => {
+  const open = await openBundleScene('public')
+  try {
+    const { exitCode, stdout } = await verify(write('public.json', await open.write()), { key: place('key-1.pem') })
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('left out    outputs (the repository is public)')])
+  } finally {
+    await open.close()
+  }
+})
+
 it('the table shows no order to a terminal', () => {
   const head = { seq: 1, attempt: 1, at: 0, hash: '' }
   const table = receiptsTable([

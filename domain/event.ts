@@ -196,6 +196,8 @@ export const eventSchemas = {
     sandbox: SandboxReport,
     cached: z.boolean(),
     durationMs: z.int(),
+    /** How the setup of this checkout went; absent when there was nothing to set up. */
+    setup: z.object({ exitCode: z.int().nullable(), hosts: z.array(z.string()), durationMs: z.int() }).optional(),
   }),
   'change.judged': z.object({ verdict: z.enum(['proven', 'unproven', 'no-change']), reasons: z.array(z.string()) }),
   'commit.made': z.object({ sha, tree: sha, parent: sha, branch: z.string(), message: z.string() }),

@@ -2,7 +2,7 @@ import type { Cell } from './event.ts'
 import type { TestCounts } from './test-counts.ts'
 
 /** One check's four cells; a cell that was not run is absent. */
-export type CellResult = { exitCode: number | null; killedBy: string | null; counts: TestCounts | null }
+export type CellResult = { exitCode: number | null; killedBy: string | null; counts: TestCounts | null; setupFailed?: boolean }
 export type CheckEvidence = { name: string; cells: Partial<Record<Cell, CellResult>> }
 export type Judgement = { verdict: 'proven' | 'unproven'; reasons: string[] }
 
@@ -23,6 +23,8 @@ function judgeCheck({ name, cells }: CheckEvidence): string[] {
   const { newCodeNewTests, newCodeBaseTests, baseCodeBaseTests } = cells
   if (!newCodeNewTests) return [`\`${name}\` did not run on the new code`]
   if (!passed(newCodeNewTests)) return [`\`${name}\` fails on the new code (${endOf(newCodeNewTests)})`]
+  // What was left by a setup that failed may be the very thing that lets a check pass.
+  if (newCodeNewTests.setupFailed || newCodeBaseTests?.setupFailed) return [`\`${name}\` ran on new code whose setup failed`]
   if (!newCodeBaseTests) return [`\`${name}\` did not run on the new code with the base's tests`]
   const reasons: string[] = []
   if (!passed(newCodeBaseTests))

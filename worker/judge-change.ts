@@ -29,7 +29,9 @@ export function evidenceOf(state: TaskState, names: readonly string[]): CheckEvi
     const found: Partial<Record<Cell, CellResult>> = {}
     for (const cell of cells) {
       const check = state.checks[cell].find(result => result.name === name)
-      if (check) found[cell] = { exitCode: check.exitCode, killedBy: check.killedBy, counts: check.counts }
+      if (!check) continue
+      const setupFailed = check.setup !== undefined && check.setup.exitCode !== 0
+      found[cell] = { exitCode: check.exitCode, killedBy: check.killedBy, counts: check.counts, ...(setupFailed ? { setupFailed } : {}) }
     }
     return { name, cells: found }
   })

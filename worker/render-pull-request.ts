@@ -109,6 +109,7 @@ function filesBlock(state: TaskState, files: readonly ChangedFile[]): string {
     sandbox
       ? `Sandbox: ${sandbox.state}, profile ${sandbox.profile}${sandbox.missing.length > 0 ? `, ${sandbox.missing.map(lackWords).join(', ')}` : ''}.`
       : '',
+    ...setupLine(state),
     ...denied.map(call => `Denied: \`${cell(call.name)}\` (rule \`${cell(call.decision.rule)}\`).`),
     ...state.taint.map(taint => `Read from outside: ${cell(taint.source)}, ${cell(taint.detail)}.`),
     `Model ${state.session?.started?.model ?? 'unknown'}, ${state.session?.turns.length ?? 0} turns.`,
@@ -119,6 +120,15 @@ function filesBlock(state: TaskState, files: readonly ChangedFile[]): string {
 /** What the sandbox does not give here, in words a reviewer understands. */
 function lackWords(lack: string): string {
   return lack === 'memoryTotal: per-process' ? 'memory limited per process only' : `without ${cell(lack)}`
+}
+
+/** What setup was let to reach and what not: a refused place is often the reason why a check fails. */
+function setupLine({ setup }: TaskState): string[] {
+  if (!setup || setup.commands.length === 0) return []
+  const commands = setup.commands.map(command => `\`${cell(command)}\``).join(', ')
+  const hosts = setup.hosts.map(host => `\`${cell(host)}\``).join(', ')
+  const detected = setup.source === 'detected' ? ' (detected)' : ''
+  return [`Setup: ${commands}${detected}, exit ${setup.exitCode ?? 'unknown'}${hosts ? `; network: ${hosts}` : ''}.`]
 }
 
 function modelBlock(text: string): string {

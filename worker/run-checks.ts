@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { type Cell, decidesChecks, type Payload, readTestCounts } from '../domain/index.ts'
+import { type Cell, decidesChecks, type Payload, readTestCounts, type TestCounts } from '../domain/index.ts'
 import { mixTrees, openWorkspace } from '../git/index.ts'
 import type { CommandResult, Sandbox } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
@@ -9,12 +9,14 @@ import type { Change } from './collect-change.ts'
 import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
 import type { TaskPlace } from './open-task-workspace.ts'
 import { report } from './report.ts'
-import { runSetup } from './run-setup.ts'
+import { runSetup, type SetupResult } from './run-setup.ts'
 import { goOn } from './stopped.ts'
 import type { Base, Task } from './task.ts'
 
 type CheckSettled = Payload<'check.settled'>
 const outputCharactersMax = 20_000
+/** Of more output than this the counts are not known. */
+const countedBytesMax = 32 * 1024 * 1024
 
 /**
  * The four cells of evidence: base and new code × base and new tests, each on a clean checkout of its tree with setup done
@@ -58,11 +60,11 @@ async function checkTree(task: Task, base: Base, tree: string, cells: readonly C
   const workspace = await openWorkspace({ mirror: base.mirror, store: base.store, tree, sha: base.sha, runDir: folder, user: place.user })
   const runDir = path.join(folder, 'run')
   try {
-    await runSetup(task, place, base, workspace, runDir)
+    const setup = await runSetup(task, place, base, workspace, runDir)
     const wallMs = base.config.limits.checkWallMs.value
     const sandbox = await openTaskSandbox({ ...place, wallMs }, { profile: base.config.profile.value, ...workOptions(workspace, runDir) })
     try {
-      for (const command of base.checks.commands) await runCheck(task, base, { command, tree, cells, sandbox })
+      for (const command of base.checks.commands) await runCheck(task, base, { command, tree, cells, sandbox, setup })
     } finally {
       await sandbox.close()
     }
@@ -72,16 +74,20 @@ async function checkTree(task: Task, base: Base, tree: string, cells: readonly C
   }
 }
 
-type CheckRun = { command: string; tree: string; cells: readonly Cell[]; sandbox: Sandbox }
+type CheckRun = { command: string; tree: string; cells: readonly Cell[]; sandbox: Sandbox; setup: SetupResult }
 
-async function runCheck(task: Task, base: Base, { command, tree, cells, sandbox }: CheckRun): Promise<void> {
+async function runCheck(task: Task, base: Base, { command, tree, cells, sandbox, setup }: CheckRun): Promise<void> {
   const [first = 'newCodeNewTests'] = cells
   report(task, { kind: 'check', name: command, cell: first, state: 'running', detail: '', durationMs: 0 })
   const result = await sandbox.run({ argv: ['bash', '-c', command], signal: task.stop })
   if (result.kind !== 'ended') throw new Error(`the check \`${command}\` had no sandbox: ${result.reason}`)
   goOn(task)
   crashpoint('check.ran')
-  const settled = toSettled(command, tree, base, result)
+  const { exitCode, hosts, durationMs } = setup
+  const settled = {
+    ...(await toSettled(command, tree, base, result)),
+    ...(base.setup.commands.length === 0 ? {} : { setup: { exitCode, hosts, durationMs } }),
+  }
   await task.log.record(
     ...cells.map((cell, index) => ({
       type: 'check.settled' as const,
@@ -99,12 +105,12 @@ async function runCheck(task: Task, base: Base, { command, tree, cells, sandbox 
   })
 }
 
-function toSettled(
+async function toSettled(
   command: string,
   tree: string,
   base: Base,
   result: CommandResult & { kind: 'ended' },
-): Omit<CheckSettled, 'cell' | 'cached'> {
+): Promise<Omit<CheckSettled, 'cell' | 'cached'>> {
   const output = Buffer.from(result.output).toString('utf8')
   return {
     name: command,
@@ -113,7 +119,7 @@ function toSettled(
     tree,
     exitCode: result.exitCode,
     killedBy: result.killedBy,
-    counts: readTestCounts(output),
+    counts: await countTests(result),
     output:
       output.length <= outputCharactersMax
         ? output
@@ -123,6 +129,13 @@ function toSettled(
     sandbox: result.report,
     durationMs: Math.round(result.durationMs),
   }
+}
+
+/** From the whole output: some runners say a line a test, and the result holds head and tail only. */
+async function countTests({ output, outputBytes, outputFile }: CommandResult & { kind: 'ended' }): Promise<TestCounts | null> {
+  if (outputBytes <= output.length) return readTestCounts(Buffer.from(output).toString('utf8'))
+  if (outputBytes > countedBytesMax) return null
+  return readTestCounts(await readFile(outputFile, 'utf8'))
 }
 
 function detailOf({ counts, exitCode, killedBy }: Pick<CheckSettled, 'counts' | 'exitCode' | 'killedBy'>): string {

@@ -74,6 +74,16 @@ describe('a change is not proven when', () => {
       { newCodeBaseTests: ran({ exitCode: null, killedBy: 'output' }) },
       "`npm test` passes only with changed tests: with the base's it fails (killed: output)",
     ],
+    [
+      'setup failed on the new code, and it passes all the same',
+      { newCodeNewTests: ran({ setupFailed: true }) },
+      '`npm test` ran on new code whose setup failed',
+    ],
+    [
+      "setup failed beside the base's tests",
+      { newCodeBaseTests: ran({ setupFailed: true }) },
+      '`npm test` ran on new code whose setup failed',
+    ],
     ['a test was removed', { newCodeNewTests: ran({ counts: counted(9) }) }, '`npm test` ran 9 tests, 10 on the base'],
     ['a test is skipped that ran before', { newCodeNewTests: ran({ counts: counted(9, 0, 1) }) }, '`npm test` ran 9 tests, 10 on the base'],
     [

@@ -1,8 +1,8 @@
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import type { ModelScript } from '../../simulator/index.ts'
+import { makeRepository } from './open-fixer.ts'
 
 const main = path.resolve(import.meta.dirname, '../../cli/main.ts')
 const runWallMs = 110_000
@@ -27,28 +27,24 @@ export type FixResult = {
   dispose(): void
 }
 export type FixOptions = {
-  /** A folder that becomes a repository, or its files. */
-  from: string | Readonly<Record<string, string>>
-  issue?: string
-  script: ModelScript | string
-  operator?: object
+  /** A folder whose content becomes the repository. */
+  from: string
+  /** Files as `--issue` and `--model-script` take them. */
+  issue: string
+  script: string
 }
 
 /** One `grokbot run "/grok fix"` as a person starts it: a process, a repository, a data folder of its own. */
-export async function runFix({ from, issue, script, operator }: FixOptions): Promise<FixResult> {
+export async function runFix({ from, issue, script }: FixOptions): Promise<FixResult> {
   const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-fix-'))
   chmodSync(folder, 0o711)
   const repository = path.join(folder, 'repository')
   const data = path.join(folder, 'data')
-  mkdirSync(data, { mode: 0o711 })
-  await makeRepository(repository, from)
-  writeFileSync(path.join(data, 'operator.yml'), JSON.stringify({ version: 1, ...operator }))
-  const scriptFile = typeof script === 'string' ? script : path.join(folder, 'script.json')
-  if (typeof script !== 'string') writeFileSync(scriptFile, JSON.stringify(script))
-  const about = issue === undefined ? ['/grok fix the failing test'] : ['/grok fix', '--issue', issue]
+  cpSync(from, repository, { recursive: true })
+  await makeRepository(repository, {})
   const run = await execa(
     process.execPath,
-    [main, 'run', ...about, '--repo', repository, '--model-script', scriptFile, '--data', data, '--json'],
+    [main, 'run', '/grok fix', '--issue', issue, '--repo', repository, '--model-script', script, '--data', data, '--json'],
     { reject: false, timeout: runWallMs, stdin: 'ignore' },
   )
   const last = run.stdout.trim().split('\n').at(-1) ?? ''
@@ -61,20 +57,6 @@ export async function runFix({ from, issue, script, operator }: FixOptions): Pro
     applied: result.patch === null ? null : await applyElsewhere(repository, result.patch, path.join(folder, 'clone')),
     dispose: () => rmSync(folder, { recursive: true, force: true }),
   }
-}
-
-async function makeRepository(folder: string, from: FixOptions['from']): Promise<void> {
-  mkdirSync(folder)
-  if (typeof from === 'string') cpSync(from, folder, { recursive: true })
-  else {
-    for (const [name, content] of Object.entries(from)) {
-      mkdirSync(path.join(folder, path.dirname(name)), { recursive: true })
-      writeFileSync(path.join(folder, name), content)
-    }
-  }
-  await git(folder, 'init', '-q', '-b', 'main')
-  await git(folder, 'add', '-A')
-  await git(folder, '-c', 'user.name=mona', '-c', 'user.email=mona@example.invalid', 'commit', '-q', '-m', 'base')
 }
 
 async function applyElsewhere(repository: string, patch: string, clone: string): Promise<FixResult['applied']> {

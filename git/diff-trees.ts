@@ -43,19 +43,16 @@ function toFile(change: RawChange, { added, removed }: Count, lfs: boolean): Cha
     mode: deleted ? change.oldMode : change.newMode,
     added,
     removed,
-    notes: [...notesOf(change, added === null), ...(lfs ? [lfsNote] : [])],
+    notes: notesOf(change, lfs),
   }
 }
 
 const statuses: Record<string, ChangedFile['status']> = { A: 'added', M: 'modified', D: 'deleted', R: 'renamed', T: 'type-changed' }
 
-function notesOf({ oldMode, newMode, status }: RawChange, binary: boolean): string[] {
-  const notes: string[] = []
-  if (binary) notes.push('binary')
-  if (newMode === '120000') notes.push('symlink')
-  if (status !== 'A' && status !== 'D' && oldMode !== newMode) notes.push(`mode ${oldMode} → ${newMode}`)
-  if (status === 'A' && newMode === '100755') notes.push('executable')
-  return notes
+/** What the row's other fields do not say. */
+function notesOf({ oldMode, newMode, status }: RawChange, lfs: boolean): string[] {
+  const moded = status !== 'A' && status !== 'D' && oldMode !== newMode
+  return [...(moded ? [`mode ${oldMode} → ${newMode}`] : []), ...(lfs ? [lfsNote] : [])]
 }
 
 type Count = { added: number | null; removed: number | null }

@@ -65,11 +65,13 @@ export async function runGit(call: GitCall): Promise<GitResult> {
   if (result.failed && result.exitCode === undefined && result.signal === undefined && !result.timedOut && !result.isCanceled) {
     throw new Error(`git could not be started: ${redact(String(result.code ?? result.shortMessage), call.secrets)}`)
   }
+  const ended = ending(result)
   return {
-    exitCode: result.exitCode ?? null,
+    // Cut output with a good exit code would be taken for all of it.
+    exitCode: ended === 'exit' ? (result.exitCode ?? null) : null,
     stdout: asBuffer(result.stdout),
     stderr: redact(asBuffer(result.stderr).toString('utf8'), call.secrets),
-    ended: ending(result),
+    ended,
   }
 }
 

@@ -6,9 +6,13 @@ import type { WorkerSettings } from '../worker/index.ts'
 import { UsageError } from './exit.ts'
 import { nodeRoots } from './node-roots.ts'
 
+export function operatorFile(environment: Environment, dataDir: string): string {
+  return environment.GROKBOT_CONFIG ?? path.join(dataDir, 'operator.yml')
+}
+
 /** The operator's settings as the file has them now. A broken file is an error that names line and column. */
 export function readOperator(environment: Environment, dataDir: string): WorkerSettings {
-  const file = environment.GROKBOT_CONFIG ?? path.join(dataDir, 'operator.yml')
+  const file = operatorFile(environment, dataDir)
   const text = readIfThere(file)
   if (text === null) {
     if (environment.GROKBOT_CONFIG) throw new UsageError(`GROKBOT_CONFIG names ${file}, which is not there`)

@@ -10,12 +10,13 @@ import { createGitHubApp, type GitHubApp } from '../github/index.ts'
 import { holdOwnerLock, type Ledger, openSqliteLedger } from '../ledger/index.ts'
 import { createInProcessQueue, type Queue } from '../queue/index.ts'
 import { type Logger, registerSecret } from '../telemetry/index.ts'
-import { type Signer, startClaimLoop, type TaskProgress, type WorkerPorts } from '../worker/index.ts'
+import { type Signer, startClaimLoop, type TaskProgress, type WorkerPorts, type WorkerSettings } from '../worker/index.ts'
 import { escapeText } from './escape.ts'
 import { UsageError } from './exit.ts'
+import { followOperator } from './follow-operator.ts'
 import { installationSigner, readOrMakeKey } from './keys.ts'
 import { type OutboxLead, openOutboxLead } from './outbox-lead.ts'
-import { readOperator, taskLimitsOf, workerSettings } from './read-operator.ts'
+import { taskLimitsOf } from './read-operator.ts'
 import { sandboxUser } from './sandbox-user.ts'
 
 export type ServeOptions = {
@@ -38,7 +39,16 @@ export type Serving = { url: string; close(): Promise<void> }
 const webhookPaths = ['/api/github/webhooks', '/webhook']
 
 /** What both halves share in this process. */
-type Parts = { lead: OutboxLead; ledger: Ledger; queue: Queue; github: GitHubApp; markerKey: Uint8Array; signer: Signer; owner: string }
+type Parts = {
+  lead: OutboxLead
+  ledger: Ledger
+  queue: Queue
+  github: GitHubApp
+  markerKey: Uint8Array
+  signer: Signer
+  owner: string
+  settings(): WorkerSettings
+}
 
 /** Both halves in one process: the receiver, the intake of stored deliveries with its outbox, and one claim loop. */
 export async function startServe(options: ServeOptions): Promise<Serving> {
@@ -46,7 +56,8 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   mkdirSync(dataDir, { recursive: true, mode: 0o711 })
   registerSecret(options.github.webhookSecret)
   registerSecret(options.model.apiKey)
-  const settings = readOperator(environment, dataDir)
+  const follow = followOperator(environment, dataDir, options.logger)
+  const settings = follow()
   const { limits } = settings
   // Whatever the operator may have got wrong is found before anything is opened that would keep the process alive.
   const signer = installationSigner(dataDir, environment, settings)
@@ -58,6 +69,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
     github: createGitHubApp({ ...options.github, timeoutMs: limits.githubTimeoutMs }),
     markerKey: readOrMakeKey(dataDir, 'marker.key'),
     signer,
+    settings: follow,
     owner,
   }
   const lock = holdOwnerLock(dataDir, owner)
@@ -104,8 +116,7 @@ async function openReceiver(options: ServeOptions, deliveryBytesMax: number, led
   return server
 }
 
-function openIntake(options: ServeOptions, { lead, ledger, queue, github, markerKey }: Parts) {
-  const settings = () => readOperator(options.environment, options.dataDir)
+function openIntake(options: ServeOptions, { lead, ledger, queue, github, markerKey, settings }: Parts) {
   return startIntakeLoop({
     intake: {
       github,
@@ -130,8 +141,7 @@ function openIntake(options: ServeOptions, { lead, ledger, queue, github, marker
   })
 }
 
-function workerPorts(options: ServeOptions, { ledger, github, markerKey, signer, owner }: Parts): WorkerPorts {
-  const settings = () => workerSettings(options.environment, options.dataDir)
+function workerPorts(options: ServeOptions, { ledger, github, markerKey, signer, owner, settings }: Parts): WorkerPorts {
   return {
     ledger,
     github,
@@ -142,6 +152,7 @@ function workerPorts(options: ServeOptions, { ledger, github, markerKey, signer,
     logger: options.logger,
     progress: options.progress,
     user: sandboxUser(settings(), 0),
+    userOfSlot: slot => sandboxUser(settings(), slot),
     sessionPlace: 'thread',
     crashpoint: options.environment.GROKBOT_CRASHPOINT ?? null,
     signer,

@@ -15,7 +15,7 @@ export type ClaimLoop = {
   drain(): Promise<void>
 }
 
-type Running = { cancel: AbortController; done: Promise<void> }
+type Running = { slot: number; cancel: AbortController; done: Promise<void> }
 
 /**
  * One worker: claims what the ledger gives, up to its slots, whenever the bell rings and at every sweep, and takes over
@@ -56,9 +56,10 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
   }
   function start(claim: Claim) {
     const key = `${claim.taskId}/${claim.attempt}`
+    const slot = freeSlot(running)
     const cancel = new AbortController()
     const stopWatching = watchClaim(claim, cancel, ports)
-    const done = executeTask(claim, cancel.signal, ports)
+    const done = executeTask(claim, cancel.signal, { ...ports, user: ports.userOfSlot(slot) })
       .then(
         () => undefined,
         error => left(claim, error, ports),
@@ -68,7 +69,7 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
         running.delete(key)
         if (!draining) look()
       })
-    running.set(key, { cancel, done })
+    running.set(key, { slot, cancel, done })
   }
 
   const stopListening = queue.listen(look)
@@ -93,6 +94,14 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
       await Promise.all([...running.values()].map(({ done }) => done))
     },
   }
+}
+
+/** The lowest number no running task has. */
+function freeSlot(running: ReadonlyMap<string, Running>): number {
+  const taken = new Set([...running.values()].map(task => task.slot))
+  let slot = 0
+  while (taken.has(slot)) slot += 1
+  return slot
 }
 
 /** An attempt that did not end its task: handed back in good order, taken over, or broken beyond recording it. */

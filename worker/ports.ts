@@ -18,6 +18,8 @@ export type WorkerPorts = {
   settings(): Promise<WorkerSettings>
   /** The Unix user sandboxes of this slot run as. */
   user: SandboxUser
+  /** One user for each task that is worked on at the same time, so that sessions can not read each other's files. */
+  userOfSlot(slot: number): SandboxUser
   /** Where a session runs: a worker thread of its own (`serve`) or this thread (one-session processes). */
   crashpoint: string | null
   sessionPlace: 'thread' | 'here'

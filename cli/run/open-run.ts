@@ -73,6 +73,7 @@ export function runPorts({ dataDir, ledger, owner }: RunPlace, options: PortsOpt
   const { environment, model, logger, progress } = options
   registerSecret(model.apiKey)
   const operator = readOperator(environment, dataDir)
+  const user = sandboxUser(operator, 1 + (process.pid % runSlots))
   return {
     ledger,
     dataDir,
@@ -80,7 +81,8 @@ export function runPorts({ dataDir, ledger, owner }: RunPlace, options: PortsOpt
     github: null,
     model,
     settings: async () => workerSettings(environment, dataDir),
-    user: sandboxUser(operator, 1 + (process.pid % runSlots)),
+    user,
+    userOfSlot: () => user,
     sessionPlace: options.sessionPlace,
     crashpoint: environment.GROKBOT_CRASHPOINT ?? null,
     markerKey: readOrMakeKey(dataDir, 'marker.key'),

@@ -53,7 +53,11 @@ export function createFileHost(start: () => Promise<Companion | string>): FileHo
       if (frame.header.kind !== 'read') return frame.header as FileFault
       return { kind: 'read', content: frame.body, mode: Number(frame.header.mode) }
     },
-    write: (path, content) => ask({ call: 'write', path }, content),
+    async write(path, content) {
+      const most = engineLimits.fileHostFrameBytesMax
+      if (content.byteLength > most) return { kind: 'fault', code: 'too-large', message: `more than ${most} bytes are not written at once` }
+      return ask({ call: 'write', path }, content)
+    },
     list: (path, entriesMax) => ask({ call: 'list', path, entriesMax }),
     walk: (path, entriesMax) => ask({ call: 'walk', path, entriesMax }),
     async search(argv, outputBytesMax, wallMs) {

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join, normalize } from 'node:path'
 import { engineLimits } from './limits.ts'
 import { boundSockets, type Mask, masksInside, pathBelow } from './masks.ts'
 import { hostFoldersNeverWritable, type Profile } from './profiles.ts'
@@ -36,6 +36,12 @@ export function planTree(
   const wholeHost = profile.reads === 'host' || (profile.hostReadable && options.readHost === true)
   const base = wholeHost ? hostBinds(profile) : { steps: runtimeSteps(), etc: [{ source: folder.etc, target: '/etc' }, ...etcFolders] }
   const binds = [...base.etc.map(readOnly), ...sessionBinds(options, profile, folder), ...sortedMounts(options.mounts, profile)]
+  const unclear = options.mounts
+    .flatMap(({ source, target }) => [source, target])
+    .find(path => !isAbsolute(path) || normalize(path) !== path)
+  if (unclear !== undefined) return { kind: 'impossible', reason: `a mount needs plain absolute paths, and ${unclear} is none` }
+  const taken = options.mounts.find(mount => takenTarget(mount.target))
+  if (taken) return { kind: 'impossible', reason: `nothing may be mounted at ${taken.target}` }
   const pointFault = binds
     .map(bind => mountPointFault(bind, [...base.steps.filter(isBind), ...binds], options))
     .find(fault => fault !== null)
@@ -146,10 +152,6 @@ function sortedMounts(mounts: readonly Mount[], profile: Profile): Bind[] {
  * symlink on the way would move the mount to a place of its author's choice, so every component is looked at.
  */
 function mountPointFault(bind: Bind, binds: readonly Bind[], options: SandboxOptions): string | null {
-  if (!bind.source.startsWith('/') || !bind.target.startsWith('/')) return `a mount needs absolute paths: ${bind.source}, ${bind.target}`
-  if (reservedTargets.some(path => path === bind.target || pathBelow(path, bind.target) !== null) && !isOwn(bind)) {
-    return `nothing may be mounted at ${bind.target}`
-  }
   const source = look(bind.source)
   if (source === 'unreachable') return `the mount source ${bind.source} cannot be reached: every folder above it must be searchable`
   if (!source) return `the mount source ${bind.source} does not exist`
@@ -182,10 +184,10 @@ function look(path: string): Stats | null | 'unreachable' {
   }
 }
 
-const reservedTargets = ['/dev', '/proc', '/run'] as const
-
-function isOwn(bind: Bind): boolean {
-  return bind.target === join(engineFolder, 'inbox')
+/** A caller's mount may lie beside or below what the engine mounts, but not in its place, and not in these folders at all. */
+function takenTarget(target: string): boolean {
+  const replaced = ['/', '/etc', '/usr', ...Object.values(insidePaths)]
+  return replaced.includes(target) || ['/dev', '/proc', '/run'].some(path => path === target || pathBelow(path, target) !== null)
 }
 
 function maskStep(mask: Mask, binds: readonly Bind[]): TreeStep {

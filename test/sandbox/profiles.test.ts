@@ -161,6 +161,9 @@ const unusable: [string, (options: SandboxOptions) => Partial<SandboxOptions>, R
     () => ({ mounts: [{ source: '/usr', target: '/run/grokbot/inbox/x', mode: 'ro' }] }),
     /nothing may be mounted at/,
   ],
+  ['a mount in place of /tmp', () => ({ mounts: [{ source: '/usr', target: '/tmp', mode: 'rw' }] }), /nothing may be mounted at \/tmp/],
+  ['a mount in place of everything', () => ({ mounts: [{ source: '/usr', target: '/', mode: 'ro' }] }), /nothing may be mounted at/],
+  ['a target with dots', () => ({ mounts: [{ source: '/usr', target: '/x/../etc', mode: 'ro' }] }), /plain absolute paths/],
   ['a target that is not there', () => ({ mounts: [{ source: '/usr', target: '/workspace/none', mode: 'ro' }] }), /does not exist/],
   [
     'an allow-list entry that can never match',

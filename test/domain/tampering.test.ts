@@ -258,7 +258,7 @@ const cases: Case[] = [
     'file: encoding',
     () => Buffer.concat([untouched.subarray(0, 2_000), Buffer.from([0xff]), untouched.subarray(2_000)]),
   ],
-  ['it is nothing but line ends after its first line', 'event 1: layout', () => `${lines()[0]}${'\n'.repeat(100_000_000)}`],
+  ['it is nothing but line ends after its first line', 'event 1: layout', () => `${lines()[0]}${'\n'.repeat(20_000_000)}`],
   ['an event is a list of numbers without end', 'event 8: shape', inLine(8, '"attempt":1', `"attempt":[${'1,'.repeat(4_000_000)}1]`)],
   ['an event is longer than any can be', 'event 8: size', inLine(8, 'worker:1', 'w'.repeat(bundleLimits.lineCharactersMax))],
   ['it is empty', 'manifest: layout', () => ''],
@@ -458,7 +458,7 @@ describe('any change of any byte', () => {
   })
   it('is found when bytes are cut out, doubled or moved, and never throws', { timeout: 120_000 }, () => {
     const random = seededRandom(7)
-    for (let count = 0; count < 400; count += 1) {
+    for (let count = 0; count < 120; count += 1) {
       const [from, length, to] = [random(untouched.length), 1 + random(300), random(untouched.length)]
       const piece = untouched.subarray(from, from + length)
       const without = Buffer.concat([untouched.subarray(0, from), untouched.subarray(from + length)])

@@ -36,18 +36,12 @@ export function planTree(
   const wholeHost = profile.reads === 'host' || (profile.hostReadable && options.readHost === true)
   const base = wholeHost ? hostBinds(profile) : { steps: runtimeSteps(), etc: [{ source: folder.etc, target: '/etc' }, ...etcFolders] }
   const binds = [...base.etc.map(readOnly), ...sessionBinds(options, profile, folder), ...sortedMounts(options.mounts, profile)]
-  const unclear = options.mounts
-    .flatMap(({ source, target }) => [source, target])
-    .find(path => !isAbsolute(path) || normalize(path) !== path)
-  if (unclear !== undefined) return { kind: 'impossible', reason: `a mount needs plain absolute paths, and ${unclear} is none` }
-  const taken = options.mounts.find(mount => takenTarget(mount.target))
-  if (taken) return { kind: 'impossible', reason: `nothing may be mounted at ${taken.target}` }
-  const pointFault = binds
-    .map(bind => mountPointFault(bind, [...base.steps.filter(isBind), ...binds], options))
-    .find(fault => fault !== null)
-  if (pointFault) return { kind: 'impossible', reason: pointFault }
+  const all = [...base.steps.filter(isBind), ...binds]
+  const fault = mountsFault(options.mounts) ?? binds.map(bind => mountPointFault(bind, all, options)).find(found => found !== null)
+  if (fault) return { kind: 'impossible', reason: fault }
 
-  const hidden = [...options.masked, ...boundSockets(), ...(wholeHost ? hostCredentials.filter(path => existsSync(path)) : [])]
+  // What comes and goes by itself is hidden while it is there; what the caller masks must be there.
+  const hidden = [...options.masked, ...[...boundSockets(), ...(wholeHost ? hostCredentials : [])].filter(path => existsSync(path))]
   const steps: TreeStep[] = []
   const masks: Mask[] = []
   const fixed = fixedSteps(options, wholeHost)
@@ -182,6 +176,13 @@ function look(path: string): Stats | null | 'unreachable' {
   } catch {
     return 'unreachable'
   }
+}
+
+function mountsFault(mounts: readonly Mount[]): string | null {
+  const unclear = mounts.flatMap(({ source, target }) => [source, target]).find(path => !isAbsolute(path) || normalize(path) !== path)
+  if (unclear !== undefined) return `a mount needs plain absolute paths, and ${unclear} is none`
+  const taken = mounts.find(mount => takenTarget(mount.target))
+  return taken ? `nothing may be mounted at ${taken.target}` : null
 }
 
 /** A caller's mount may lie beside or below what the engine mounts, but not in its place, and not in these folders at all. */

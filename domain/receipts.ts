@@ -53,6 +53,8 @@ type CheckReceipt = {
   killedBy: string | null
   counts: TestCounts | null
   sandbox: SandboxReport
+  /** How the setup of its checkout went; null when there was nothing to set up. */
+  setup: { exitCode: number | null; hosts: string[]; durationMs: number } | null
   outputBytes: number
   outputHash: string | null
   cached: boolean
@@ -121,23 +123,9 @@ function toolReceipt(payload: Payload<'tool.settled'>): ToolReceipt {
 
 function checkReceipt(payload: Payload<'check.settled'>): CheckReceipt {
   const { cell, name, command, source, tree, exitCode, killedBy, counts, sandbox, outputBytes, cached, durationMs } = payload
-  const outputHash = payload.outputHash ?? null
-  return {
-    kind: 'check',
-    cell,
-    name,
-    command,
-    source,
-    tree,
-    exitCode,
-    killedBy,
-    counts,
-    sandbox,
-    outputBytes,
-    outputHash,
-    cached,
-    durationMs,
-  }
+  const [outputHash, setup] = [payload.outputHash ?? null, payload.setup ?? null]
+  const ran = { exitCode, killedBy, counts, sandbox, setup }
+  return { kind: 'check', cell, name, command, source, tree, ...ran, outputBytes, outputHash, cached, durationMs }
 }
 
 const inputNames = ['command', 'pattern', 'path', 'directory'] as const
@@ -185,9 +173,17 @@ function cellsOf(receipt: Receipt): Row {
       }
     }
     case 'check': {
-      const { name, cell, sandbox, durationMs, outputBytes, cached } = receipt
+      const { name, cell, sandbox, setup, durationMs, outputBytes, cached } = receipt
       const result = `${checkResult(receipt)}${cached ? ' (shared)' : ''}`
-      return { ...nothing, what: `${name} ${cell}`, sandbox: sandbox.state, result, time: seconds(durationMs), bytes: String(outputBytes) }
+      return {
+        what: `${name} ${cell}`,
+        decision: '',
+        sandbox: sandbox.state,
+        result,
+        time: seconds(durationMs),
+        bytes: String(outputBytes),
+        hosts: setup?.hosts.join(' ') ?? '',
+      }
     }
     case 'effect':
       return { ...nothing, what: effectName(receipt.effectId), result: `${receipt.state}${receipt.foundByReadBack ? ' (read back)' : ''}` }

@@ -72,11 +72,18 @@ describe('a receipt of', () => {
       killedBy: null,
       counts: { passed: 4, failed: 0, skipped: 0 },
       sandbox: { engine: 'bubblewrap', state: 'enforced', profile: 'workspace', missing: [] },
+      setup: null,
       outputBytes: 4,
       outputHash: 'c'.repeat(64),
       cached: false,
       durationMs: 300,
     })
+  })
+  it('a check on a checkout that was set up says how that went, and whom it reached', () => {
+    const setup = { exitCode: 1, hosts: ['registry.example:443'], durationMs: 900 }
+    const receipt = only(event('check.settled', { setup }))
+    expect(receipt).toMatchObject({ kind: 'check', setup })
+    expect(receiptRow(receipt).at(-1)).toBe('registry.example:443')
   })
   it('an effect has what exists at the other side', () => {
     expect(only(event('effect.settled'))).toEqual({ ...head, kind: 'effect', ...payloads['effect.settled'] })

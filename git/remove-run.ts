@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, rmSync, type Stats } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { hostPath } from './run-git.ts'
@@ -30,7 +30,18 @@ export async function removeRun(folder: string): Promise<void> {
 }
 
 function hasProcesses(uid: number): boolean {
-  return readdirSync('/proc').some(name => /^\d+$/.test(name) && lstatSync(join('/proc', name), { throwIfNoEntry: false })?.uid === uid)
+  return readdirSync('/proc').some(name => /^\d+$/.test(name) && isAlive(join('/proc', name), uid))
+}
+
+/** A zombie that nobody waited for does nothing any more; its folder in /proc still has its owner. */
+function isAlive(process: string, uid: number): boolean {
+  try {
+    if (lstatSync(process).uid !== uid) return false
+    const stat = readFileSync(join(process, 'stat'), 'latin1')
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
+  } catch {
+    return false
+  }
 }
 
 async function removeAs(owner: Stats, folder: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import {
   adoptTree,
   listTasks,
@@ -213,13 +213,11 @@ if (isRoot) {
     sh(folder, 'chmod 711 run; chown 61777:61777 run/theirs')
     // It keeps its folder from being empty, as an attacker would who waits for root to come in.
     const script = 'while true; do echo x > x; ln -sfn /etc link; done 2>/dev/null'
-    const process = spawn('bash', ['-c', script], { cwd: theirs, uid: 61_777, gid: 61_777, stdio: 'ignore' })
-    const ended = new Promise(resolve => process.once('exit', resolve))
+    const intruder = spawn('bash', ['-c', script], { cwd: theirs, uid: 61_777, gid: 61_777, stdio: 'ignore', detached: true })
     await expect(removeRun(join(folder, 'run'))).rejects.toThrow('processes of uid 61777')
     expect(existsSync(join(theirs, 'of-root', 'file'))).toBe(true)
-    process.kill('SIGKILL')
-    await ended
-    await removeRun(join(folder, 'run'))
+    process.kill(-(intruder.pid as number), 'SIGKILL')
+    await vi.waitFor(() => removeRun(join(folder, 'run')), { timeout: 10_000 })
     expect(existsSync(join(folder, 'run'))).toBe(false)
   })
 }

@@ -18,7 +18,8 @@ export async function runSetup(
 ): Promise<SetupResult> {
   const wallMs = base.config.limits.setupWallMs.value
   if (base.setup.commands.length === 0) return { exitCode: 0, output: '', durationMs: 0, hosts: [], failed: false }
-  const network: Network = base.egress.length > 0 ? { kind: 'proxy', allow: base.egress } : { kind: 'none' }
+  // Also when nothing is listed: what setup would have liked to reach is then named, instead of a name that does not resolve.
+  const network: Network = { kind: 'proxy', allow: base.egress }
   const sandbox = await openTaskSandbox(
     { ...place, wallMs },
     {

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, closeSync, constants, openSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
@@ -48,7 +48,14 @@ export async function startEgressProxy(folder: string, user: SandboxUser, rules:
   server.maxConnections = egressLimits.connectionsMax
   server.requestTimeout = egressLimits.connectionMs
   const path = join(folder, 'egress.sock')
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
+  // A socket's path may have 107 bytes, which a data folder's easily exceed: it is named by its open folder. Closing the
+  // server removes that name again, so the folder stays open for as long as the server.
+  const folderFd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
+  const shortPath = `/proc/self/fd/${folderFd}/egress.sock`
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(shortPath, resolve)).catch(error => {
+    closeSync(folderFd)
+    throw error
+  })
   chmodSync(path, 0o600)
   own(path, user)
   const sockets = new Set<Duplex>()
@@ -59,13 +66,22 @@ export async function startEgressProxy(folder: string, user: SandboxUser, rules:
     socket.once('close', () => clearTimeout(timer))
     socket.setTimeout(egressLimits.idleMs, () => socket.destroy())
   })
+  let closed: Promise<void> | null = null
+  const close = () =>
+    new Promise<void>(resolve => {
+      server.close(() => {
+        closeSync(folderFd)
+        resolve()
+      })
+      for (const socket of sockets) socket.destroy()
+    })
   return {
     log: log.entries,
-    close: () =>
-      new Promise(resolve => {
-        server.close(() => resolve())
-        for (const socket of sockets) socket.destroy()
-      }),
+    // Once only: by a second time the number of the descriptor may be somebody else's.
+    close() {
+      closed ??= close()
+      return closed
+    },
   }
 }
 

@@ -60,33 +60,35 @@ test('npm ci and pip install take their packages through the proxy, and the log 
       setup: { source: state.setup?.source, exitCode: state.setup?.exitCode, hosts: state.setup?.hosts },
       checks: [state.checks.baseCodeBaseTests, state.checks.newCodeNewTests].map(([check]) => check?.exitCode),
     })),
-    `${npm.setup?.output}\n${python.setup?.output}`,
+    [npm, python].map(state => `${state.outcome?.reason}\n${state.setup?.output}`).join('\n'),
   ).toEqual(Array(2).fill({ outcome: 'succeeded', setup, checks: [1, 0] }))
   expect(registry.urls()).toContain('/left-1.0.0.tgz')
   expect(registry.urls()).toContain('/right-1.0.0-py3-none-any.whl')
 })
 
 test.each([
-  { name: 'lists nothing', reason: 'not on the allow-list', egress: () => ({}) },
-  {
-    name: 'lists it, but not as private',
-    reason: 'the name resolves to a private address',
-    egress: (place: string) => ({ allow: [place] }),
-  },
-])('when the operator $name, the registry is refused, and the pull request says so', { timeout: 120_000 }, async ({ egress, reason }) => {
-  const place = `127.0.0.1:${registry.port}`
+  { name: 'lists nothing', host: 'registry.example', reason: 'not on the allow-list', listed: [] },
+  { name: 'lists it, but not as private', host: '127.0.0.1', reason: 'the name resolves to a private address', listed: ['127.0.0.1'] },
+])('when the operator $name, the registry is refused, and the pull request says so', { timeout: 120_000 }, async row => {
   const before = registry.urls().length
-  const { fix } = await fixer(egress(place))
-  const state = await fix(pythonFiles(), script('sum.py', 'total = 43\n'))
-  const refusal = `refused ${place} (${reason})`
-  expect({ outcome: state.outcome?.outcome, hosts: state.setup?.hosts, verdict: state.verdict }).toEqual({
+  const { fix } = await fixer({ allow: row.listed.map(host => `${host}:${registry.port}`) })
+  const state = await fix(
+    {
+      '.github/grok.yml': `version: 1\nsetup: [curl -sSf -m 10 http://${row.host}:${registry.port}/left-1.0.0.tgz]\n`,
+      Makefile: 'test:\n\ttest "$$(cat value)" = 2\n',
+      value: '1\n',
+    },
+    script('value', '2\n'),
+  )
+  const refusal = `refused ${row.host}:${registry.port} (${row.reason})`
+  expect({ outcome: state.outcome?.outcome, hosts: state.setup?.hosts, verdict: state.verdict }, state.outcome?.reason).toEqual({
     outcome: 'failed',
     hosts: [refusal],
     verdict: {
       verdict: 'unproven',
-      reasons: ['setup failed, so the checks ran without it', '`python3 -m pytest -q` ran on new code whose setup failed'],
+      reasons: ['setup failed, so the checks ran without it', '`make test` ran on new code whose setup failed'],
     },
   })
-  expect(renderPullRequest(state, '/grok', 58_000)).toContain(`exit 1; network: \`${refusal}\`.`)
+  expect(renderPullRequest(state, '/grok', 58_000)).toContain(`exit 22; network: \`${refusal}\`.`)
   expect(registry.urls()).toHaveLength(before)
 })

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type SandboxOptions, sandboxLimitDefaults } from '../../sandbox/index.ts'
-import { makePlace, type Opened, open, text } from './open.ts'
+import { give, makePlace, type Opened, open, text } from './open.ts'
 
 /** A package registry on 127.0.0.1 which only the operator's option may reach, and a server nobody may reach. */
 let registry: Server
@@ -290,6 +290,26 @@ test('the session’s proxy socket is for the relay alone, and gone when the ses
   await opened.sandbox.close()
   const code = await new Promise(resolve => connect(socket).once('error', error => resolve((error as NodeJS.ErrnoException).code)))
   expect(['ENOENT', 'ECONNREFUSED']).toContain(code)
+})
+
+test('a run folder whose path is too long for a socket has its proxy all the same', async () => {
+  const place = makePlace()
+  const runDir = join(place.root, 'r'.repeat(120))
+  mkdirSync(runDir, { mode: 0o700 })
+  give(runDir)
+  const opened = await open(
+    { network: { kind: 'proxy', allow: [{ host: name, port }] }, privateEgress: [{ host: name, port, address: '127.0.0.1' }] },
+    { ...place, runDir },
+  )
+  const ran = await opened.sh(`curl -s -m 10 http://${name}:${port}/echo/long`)
+  expect(ran.output).toBe('/echo/long')
+  await opened.sandbox.close()
+  await opened.sandbox.close()
+  expect(
+    readdirSync(runDir)
+      .flatMap(entry => readdirSync(join(runDir, entry)))
+      .filter(entry => entry.endsWith('.sock')),
+  ).toEqual([])
 })
 
 test('without the operator’s option the private registry is refused although it is on the allow-list', async () => {

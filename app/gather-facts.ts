@@ -11,7 +11,13 @@ export type FactsPorts = {
   readSwitch(): Promise<'on' | 'pulled'>
 }
 
-export type GatheredFacts = { facts: Facts; visibility: 'public' | 'private' | 'internal'; cloneUrl: string }
+export type GatheredFacts = {
+  /** Whether the issue's own text comes from somebody who may write here. */
+  subjectTrusted: boolean
+  facts: Facts
+  visibility: 'public' | 'private' | 'internal'
+  cloneUrl: string
+}
 
 /** Reads what a decision needs, from GitHub's API and the operator's settings only. Throws when GitHub does not answer. */
 export async function gatherFacts(event: CommentEvent, ports: FactsPorts): Promise<GatheredFacts> {
@@ -24,8 +30,11 @@ export async function gatherFacts(event: CommentEvent, ports: FactsPorts): Promi
   })
   const api = ports.github.api(token)
   const repository = await readRepository(api, { owner, repo })
-  const [role, baseSha, killSwitch] = await Promise.all([
-    event.actor.type === 'User' ? readRole(api, { owner, repo }, event.actor.login) : ('none' as const),
+  const roleOf = async (account: CommentEvent['author']) =>
+    account?.type === 'User' ? await readRole(api, { owner, repo }, account.login) : 'none'
+  const [role, authorRole, baseSha, killSwitch] = await Promise.all([
+    roleOf(event.actor),
+    event.author?.id === event.actor.id ? null : roleOf(event.author),
     readBranchSha(api, { owner, repo }, repository.defaultBranch),
     ports.readSwitch(),
   ])
@@ -43,5 +52,10 @@ export async function gatherFacts(event: CommentEvent, ports: FactsPorts): Promi
     killSwitch,
     budget: { kind: 'ok' },
   }
-  return { facts, visibility: repository.visibility, cloneUrl: repository.cloneUrl }
+  const subjectTrusted = mayWrite(authorRole ?? role)
+  return { facts, subjectTrusted, visibility: repository.visibility, cloneUrl: repository.cloneUrl }
+}
+
+function mayWrite(role: Facts['role']): boolean {
+  return role === 'write' || role === 'maintain' || role === 'admin'
 }

@@ -62,7 +62,7 @@ function commonPayload({ event, command, gathered }: Decided) {
       defaultBranch: gathered.facts.defaultBranch,
     },
     installationId: event.installationId,
-    subject: event.subject,
+    subject: { ...event.subject, trusted: gathered.subjectTrusted },
     commentId: event.commentId,
   }
 }

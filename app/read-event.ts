@@ -12,6 +12,7 @@ const IssueComment = z.object({
     title: z.string(),
     body: z.string().nullable(),
     locked: z.boolean().optional(),
+    user: User.nullable(),
     pull_request: z.unknown().optional(),
   }),
   repository: Repository,
@@ -28,6 +29,8 @@ export type CommentEvent = {
   repository: { id: number; owner: string; name: string }
   installationId: number
   subject: { kind: 'issue' | 'pull'; number: number; title: string; body: string }
+  /** Who wrote the title and the body; null: the account is gone. */
+  author: { id: number; login: string; type: string } | null
   locked: boolean
 }
 
@@ -53,6 +56,7 @@ export function readEvent(delivery: Pick<Delivery, 'event' | 'body'>): EventRead
       repository: { id: repository.id, owner: repository.owner.login, name: repository.name },
       installationId: installation.id,
       subject: { kind: issue.pull_request ? 'pull' : 'issue', number: issue.number, title: issue.title, body: issue.body ?? '' },
+      author: issue.user,
       locked: issue.locked ?? false,
     },
   }

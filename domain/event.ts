@@ -38,7 +38,16 @@ const TaskAccepted = z.object({
   }),
   installationId: z.int().nullable(),
   /** The webhook's snapshot of what was asked about; null when only the command's own text counts. */
-  subject: z.object({ kind: z.enum(['issue', 'pull']), number: z.int(), title: z.string(), body: z.string() }).nullable(),
+  subject: z
+    .object({
+      kind: z.enum(['issue', 'pull']),
+      number: z.int(),
+      title: z.string(),
+      body: z.string(),
+      /** Whether its author had write access when the task was accepted; absent = not known, so no. */
+      trusted: z.boolean().optional(),
+    })
+    .nullable(),
   commentId: z.int().nullable(),
   base: z.object({ ref: z.string(), sha }),
   grant: Grant,

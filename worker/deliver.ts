@@ -23,7 +23,8 @@ export async function deliver(task: Task, base: Base, commit: Commit): Promise<D
   })
   if (push.state !== 'confirmed') return fallen(push)
   const state = task.log.state()
-  const draft = state.verdict?.verdict !== 'proven'
+  // What a stranger wrote may have steered the session: a person looks before anybody takes it for finished.
+  const draft = state.verdict?.verdict !== 'proven' || state.taint.length > 0
   const title = renderTitle(state.session?.ended?.text ?? '', accepted.subject)
   const body = renderPullRequest(state, task.settings.prefix, task.settings.limits.bodyCharactersMax)
   const pull = await apply(task, base, {

@@ -31,6 +31,9 @@ export function renderPullRequest(state: TaskState, prefix: string, charactersMa
   return joinBlocks(
     [
       proven ? '' : `**Draft: no check proves this.** ${(verdict?.reasons ?? []).join('; ')}`,
+      proven && state.taint.length > 0
+        ? `**Draft: text of people without write access was read.** ${state.taint.map(taint => cell(taint.detail)).join('; ')}`
+        : '',
       accepted.subject?.kind === 'issue' ? `Closes #${accepted.subject.number}` : '',
       checksTable(state, accepted.base.sha, commit?.sha ?? ''),
       changedTests(files),

@@ -54,7 +54,7 @@ function startOf(task: Task, base: Base): Omit<SessionStart, 'recorded'> {
       subject: accepted.subject,
     },
     repository: { owner: accepted.repository.owner, name: accepted.repository.name, baseRef: accepted.base.ref, baseSha: base.sha },
-    trust: { subject: 'untrusted', repository: 'trusted' },
+    trust: { subject: accepted.subject?.trusted ? 'trusted' : 'untrusted', repository: 'trusted' },
     instructions: base.instructions,
     grant: { ...accepted.grant, profile: base.config.profile.value },
     limits: base.limits,

@@ -38,7 +38,12 @@ const endWallMs = 60_000
 
 /** Kills `serve` at `point` (none = the undisturbed twin), starts it again, and takes stock once the task has ended. */
 export async function runCrash(point: string | null, scene: Scene = scenes.fix): Promise<CrashRow> {
-  const stage = await openStage({ script: scene.script, files: sampleFiles, operator: scene.operator })
+  const stage = await openStage({
+    script: scene.script,
+    files: sampleFiles,
+    operator: scene.operator,
+    ...(scene.issueAuthor ? { issueAuthor: scene.issueAuthor } : {}),
+  })
   try {
     const first = await stage.serve(point ?? undefined)
     await scene.play(stage)

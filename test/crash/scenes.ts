@@ -45,7 +45,7 @@ export function nextTurn(request: ChatRequest): ModelTurn {
 export const sampleFiles = files
 
 /** One road through the product with what must be there at its end, however often it was killed on the way. */
-export type Scene = { script: TurnFunction; operator: object; play(stage: Stage): Promise<void>; expected: Expected }
+export type Scene = { script: TurnFunction; operator: object; issueAuthor?: string; play(stage: Stage): Promise<void>; expected: Expected }
 
 const sayFix = (stage: Stage) => stage.comment('/grok fix')
 const nothing = { pulls: 0, branches: 0 }
@@ -54,6 +54,13 @@ export const scenes = {
   fix: {
     script: nextTurn,
     operator: {},
+    play: sayFix,
+    expected: { outcome: 'succeeded', pulls: 1, branches: 1, eyes: 1, comments: 1, bundle: true },
+  },
+  tainted: {
+    script: nextTurn,
+    operator: {},
+    issueAuthor: 'lena',
     play: sayFix,
     expected: { outcome: 'succeeded', pulls: 1, branches: 1, eyes: 1, comments: 1, bundle: true },
   },
@@ -89,7 +96,7 @@ export const sceneOf: Record<EventType, keyof typeof scenes> = {
   'cancel.requested': 'cancelled',
   'workspace.opened': 'fix',
   'setup.settled': 'fix',
-  'taint.raised': 'fix',
+  'taint.raised': 'tainted',
   'session.started': 'fix',
   'model.requested': 'fix',
   'model.answered': 'fix',

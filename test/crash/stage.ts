@@ -40,7 +40,12 @@ export type Server = {
   log(): string
 }
 
-export type StageOptions = { script: ModelScript | TurnFunction; files: Readonly<Record<string, string>>; operator?: object }
+export type StageOptions = {
+  script: ModelScript | TurnFunction
+  files: Readonly<Record<string, string>>
+  operator?: object
+  issueAuthor?: string
+}
 
 /** What any user could write into the operator's file; the waits of production would make each run take a minute. */
 const shortLimits = {
@@ -63,7 +68,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     JSON.stringify({ version: 1, limits: shortLimits, sandbox: { uidBase: slotUid }, ...options.operator }),
   )
   const simulator = await startSimulator({ folder: path.join(folder, 'github'), github: { webhookSecret } })
-  await prepareGitHub(simulator, folder, options.files)
+  await prepareGitHub(simulator, folder, options)
   simulator.model.script(options.script)
   const servers = new Set<ChildProcess>()
   const ledger = openSqliteLedger({ dataDir, durability: 'process', clock: Date.now })
@@ -109,7 +114,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
 
 const deliveryOf = (commentId: number) => `00000000-0000-4000-8000-${String(commentId).padStart(12, '0').slice(-12)}`
 
-async function prepareGitHub({ github }: Simulator, folder: string, files: StageOptions['files']) {
+async function prepareGitHub({ github }: Simulator, folder: string, { files, issueAuthor = 'mona' }: StageOptions) {
   const from = path.join(folder, 'sample')
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(path.join(from, path.dirname(name)), { recursive: true })
@@ -120,7 +125,7 @@ async function prepareGitHub({ github }: Simulator, folder: string, files: Stage
   await github.addRepository({ owner: 'octo', name: 'parser', from })
   github.setPermission(repo, 'mona', 'write')
   github.setPermission(repo, 'lena', 'read')
-  await github.openIssue({ repo, author: 'mona', title: 'parser crashes on empty input', body: 'It should return an empty list.' })
+  await github.openIssue({ repo, author: issueAuthor, title: 'parser crashes on empty input', body: 'It should return an empty list.' })
 }
 
 async function startServer({ github, model }: Simulator, dataDir: string, crashpoint: string | undefined): Promise<Server> {

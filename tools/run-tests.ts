@@ -30,10 +30,11 @@ const file = path.join(folder, 'report.json')
 const filters = suites.map(suite => `test/${suite}/`)
 const run = await execa(
   path.join(root, 'node_modules/.bin/vitest'),
-  ['run', ...filters, '--reporter=dot', '--reporter=json', `--outputFile=${file}`],
+  ['run', ...filters, '--reporter=dot', '--reporter=json', '--silent=passed-only', `--outputFile=${file}`],
   {
     cwd: root,
     reject: false,
+    env: { NO_COLOR: '1' },
     stdout: ['pipe', 'inherit'],
     stderr: ['pipe', 'inherit'],
   },

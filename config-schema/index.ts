@@ -10,5 +10,5 @@ export {
 export { dataFolder, type Environment, type ModelEndpoint, modelEndpoint, readEnvironment } from './environment.ts'
 export { defaultLimits, type LimitName, type LimitValues, limitTable } from './limits.ts'
 export { OperatorConfig } from './operator-config.ts'
-export { type ConfigParsed, type ConfigProblem, parseConfig } from './parse-config.ts'
+export { type ConfigParsed, type ConfigProblem, configBytesMax, parseConfig } from './parse-config.ts'
 export { RepositoryConfig } from './repository-config.ts'

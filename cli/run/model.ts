@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { type Environment, type ModelEndpoint, parseConfig } from '../../config-schema/index.ts'
+import { configBytesMax, type Environment, type ModelEndpoint, parseConfig } from '../../config-schema/index.ts'
 import type { ModelScript } from '../../simulator/index.ts'
 import { escapeText } from '../escape.ts'
 import { UsageError } from '../exit.ts'
@@ -29,9 +29,10 @@ export async function readScript(file: string): Promise<ModelScript> {
   const text = readFileSync(file, 'utf8')
   const parsed = ModelScript.safeParse(tryJson(text))
   if (parsed.success) return parsed.data
-  // JSON is YAML: the reader of configurations knows positions, which JSON.parse does not give.
-  const located = parseConfig(ModelScript, text)
-  const problems = located.kind === 'invalid' ? located.problems : [{ line: 1, column: 1, path: '', message: 'is not JSON' }]
+  // JSON is YAML: the reader of configurations knows positions, which JSON.parse does not give, as long as a file is small.
+  const located = Buffer.byteLength(text) <= configBytesMax ? parseConfig(ModelScript, text) : null
+  const unlocated = parsed.error.issues.map(issue => ({ line: 1, column: 1, path: issue.path.join('.'), message: issue.message }))
+  const problems = located?.kind === 'invalid' ? located.problems : unlocated
   throw new UsageError(
     `--model-script: ${escapeText(file)} is not a list of turns`,
     problems

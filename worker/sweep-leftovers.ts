@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { sweepOrphans } from '../sandbox/index.ts'
 import type { WorkerPorts } from './ports.ts'
 import { bundlePath, writeTaskBundle } from './write-bundle.ts'
 
@@ -10,6 +11,7 @@ const endedAtOnceMax = 100
 export async function sweepLeftovers(ports: WorkerPorts): Promise<void> {
   const { limits } = await ports.settings()
   await ports.ledger.pruneDeliveries(ports.now() - limits.deliveryKeepMs)
+  for (let slot = 0; slot < limits.workerSlots; slot++) endOrphans(slot, ports)
   const ended = await ports.ledger.tasks({ state: 'ended', needsWorker: true, limit: endedAtOnceMax })
   for (const { taskId, erasedAt } of ended) {
     const taskDir = path.join(ports.dataDir, 'tasks', taskId)
@@ -19,6 +21,12 @@ export async function sweepLeftovers(ports: WorkerPorts): Promise<void> {
     const row = await ports.ledger.task(taskId)
     if (row === null || row.state === 'ended') await rm(path.join(ports.dataDir, 'runs', taskId), { recursive: true, force: true })
   }
+}
+
+/** Sandboxes whose worker died: their parent is gone, they carry our mark. Those of living workers are left alone. */
+function endOrphans(slot: number, ports: WorkerPorts): void {
+  const orphans = sweepOrphans(ports.userOfSlot(slot))
+  if (orphans.length > 0) ports.logger.warn({ slot, orphans: orphans.length }, 'processes of a dead worker were ended')
 }
 
 async function runFolders(dataDir: string): Promise<string[]> {

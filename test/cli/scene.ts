@@ -24,6 +24,23 @@ export function start(argv: readonly string[], options: { cwd?: string; env?: Re
   })
 }
 
+/** The first event of a `--stream-json` that fits; the process goes on. */
+export function nextEvent(
+  running: ReturnType<typeof start>,
+  fits: (event: Record<string, unknown>) => boolean,
+): Promise<Record<string, unknown>> {
+  return new Promise((resolve, reject) => {
+    let rest = ''
+    running.stdout.on('data', (chunk: Buffer) => {
+      const lines = `${rest}${chunk}`.split('\n')
+      rest = lines.pop() ?? ''
+      const found = lines.map(line => JSON.parse(line)).find(fits)
+      if (found) resolve(found)
+    })
+    running.stdout.on('end', () => reject(new Error('the process ended before the event came')))
+  })
+}
+
 /** One real process from its start to its end. */
 export async function grokbot(argv: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Promise<Ran> {
   const result = await start(argv, options)

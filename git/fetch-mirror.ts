@@ -28,11 +28,9 @@ export async function fetchMirror(mirror: Mirror, options: FetchOptions): Promis
   if (!lock) return { kind: 'failed', reason: 'timed-out', message: 'another process kept the mirror locked' }
   try {
     removeStale(mirror)
+    const [shallow, fetched] = await Promise.all([isShallow(options), fetchRefs(mirror, options, lock.fd)])
     // From a shallow clone git takes no branch at all, and calls that a success.
-    if (await isShallow(options)) {
-      return { kind: 'failed', reason: 'shallow', message: 'the repository is a shallow clone; its history is needed in full' }
-    }
-    const fetched = await fetchRefs(mirror, options, lock.fd)
+    if (shallow) return { kind: 'failed', reason: 'shallow', message: 'the repository is a shallow clone; its history is needed in full' }
     if (fetched.kind !== 'fetched') return fetched
     if (existsSync(join(mirror.path, 'shallow'))) throw new Error(`the mirror ${mirror.path} has become shallow`)
     await mergePacks(mirror, lock.fd)

@@ -100,6 +100,7 @@ list_new_objects() {
   done < <(git diff-tree -r -z --raw --no-abbrev --no-renames "$base" "$tree")
   printf -- '-%s\n' "$base"
   for file in "$out"/objects/??/*; do
+    [[ -e $file ]] || continue
     file=${file#"$out"/objects/}
     file=${file/\//}
     printf '%s %s\n' "$file" "${path_of[$file]-}"
@@ -108,7 +109,8 @@ list_new_objects() {
 
 write_pack() {
   # A file above git's bigFileThreshold is written into a pack at once; then only a walk finds every object.
-  if compgen -G "$out/objects/pack/*.idx" >/dev/null; then
+  local -a packs=("$out"/objects/pack/*.idx)
+  if [[ -e ${packs[0]} ]]; then
     printf '%s\n^%s\n' "$tree" "$base" | git pack-objects --revs --thin --delta-base-offset --stdout -q
   else
     list_new_objects | git pack-objects --delta-base-offset --stdout -q

@@ -18,6 +18,7 @@ const treeConfig = `${workConfig}[core]
 \tuntrackedCache = false
 \tprotectHFS = true
 \tprotectNTFS = true
+\tbigFileThreshold = 64m
 [submodule]
 \trecurse = false
 [index]

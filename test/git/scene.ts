@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -210,8 +210,4 @@ export function readTree(scene: Scene, tree: string): Record<string, string> {
 
 export function listNames(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).sort() : []
-}
-
-export function removeFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true })
 }

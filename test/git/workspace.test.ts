@@ -141,6 +141,34 @@ test('a workspace of a snapshot has that snapshot’s files, its objects, and no
   expect(objects.has(one.tree)).toBe(false)
 })
 
+test('a work tree brought back to what an older commit had gives that commit’s tree', async () => {
+  const folder = makeFolder()
+  const project = makeRepository(folder)
+  const older = plainGit(project, 'rev-parse', 'HEAD^{tree}')
+  writeFileSync(join(project, 'README.md'), 'newer\n')
+  plainGit(project, 'commit', '-q', '-a', '-m', 'second')
+  const scene = await openScene(folder, project)
+  const workspace = await workspaceOf(scene)
+  asAgent(scene, workspace, 'git show HEAD^:README.md > README.md')
+  expect(await takeTree(scene, workspace)).toMatchObject({ kind: 'adopted', tree: older })
+})
+
+test('a file so large that git packs it at once comes out like any other', async () => {
+  const scene = await makeScene()
+  const workspace = await workspaceOf(scene)
+  // Above the tree gitdir's core.bigFileThreshold; holes cost no disk.
+  asAgent(scene, workspace, `truncate -s 65M big; ${edit}`)
+  const plan = planTree({ workspace, store: scene.store, selection: { kind: 'all' }, workDir: join(scene.folder, 'run') })
+  expect(runPlan(scene, plan)).toMatchObject({ status: 0 })
+  expect(listNames(join(plan.quarantine, 'objects', 'pack')).length).toBeGreaterThan(0)
+  const adopt = (fileBytesMax: number) =>
+    adoptTree({ store: scene.store, plan, rules: { ...rules, fileBytesMax }, baseTree: scene.baseTree })
+  expect(await adopt(50_000_000)).toEqual({ kind: 'refused', path: 'big', reason: 'it has 68157440 bytes, more than 50000000' })
+  const adopted = await adopt(70_000_000)
+  if (adopted.kind !== 'adopted') throw new Error(adopted.reason)
+  expect(sh(scene.store.path, `git --git-dir=. ls-tree -l ${adopted.tree} big`)).toMatch(/68157440\tbig/)
+})
+
 test('a clean checkout of the final tree has no trace of the tree the agent prepared', async () => {
   const scene = await makeScene()
   const workspace = await workspaceOf(scene)

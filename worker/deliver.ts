@@ -44,7 +44,7 @@ export async function deliver(task: Task, base: Base, commit: Commit): Promise<D
 }
 
 export async function apply(
-  task: Omit<Task, 'comment'>,
+  task: Omit<Task, 'comment' | 'probe'>,
   base: Base | null,
   proposal: EffectProposal,
 ): Promise<Settled & { kind: 'settled' }> {

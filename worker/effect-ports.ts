@@ -5,7 +5,7 @@ import { OwnershipLost } from './task-log.ts'
 import { Unreachable } from './with-patience.ts'
 
 /** What the effects of one attempt are applied with: a fresh narrow token each, and the task's own store for pushes. */
-export function effectPortsOf(task: Omit<Task, 'comment'>, base: Base | null): EffectPorts {
+export function effectPortsOf(task: Omit<Task, 'comment' | 'probe'>, base: Base | null): EffectPorts {
   const { github, ledger, markerKey, now, sleep } = task.ports
   if (github === null) throw new Error('effects need a GitHub App')
   return {

@@ -1,9 +1,10 @@
 import path from 'node:path'
+import type { SandboxReport } from '../domain/index.ts'
 import { openWorkspace } from '../git/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { makeTree, type TreePlace } from './make-tree.ts'
 import type { SandboxPlace } from './open-task-sandbox.ts'
-import { probeSandbox } from './probe-sandbox.ts'
+import { beginProbe } from './probe-sandbox.ts'
 import { report } from './report.ts'
 import { runSetup } from './run-setup.ts'
 import type { Base, Task, TaskWorkspace } from './task.ts'
@@ -32,7 +33,7 @@ export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPla
   }
   const { baseSha, baseTree, files } = workspace
   if (!task.log.state().workspace) {
-    const report = await probeSandbox(sandbox, workspace, task, base)
+    const report = await measuredSandbox(task, base, sandbox)
     await task.log.record({
       type: 'workspace.opened',
       commandId: `${task.id}:workspace`,
@@ -43,6 +44,16 @@ export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPla
   if (opened) report(task, { kind: 'opened', sandbox: opened.sandbox, network: 'none' })
   await setUp(task, base, place)
   return place
+}
+
+/** The report of the probe that was begun with the task, unless the repository's own settings chose another profile. */
+async function measuredSandbox(task: Task, base: Base, sandbox: SandboxPlace): Promise<SandboxReport> {
+  const profile = base.config.profile.value
+  if (task.probe?.profile === profile) return await task.probe.report
+  await task.probe?.gone
+  const probe = beginProbe(sandbox, profile, path.join(task.runDir, 'probe'))
+  await probe.gone
+  return await probe.report
 }
 
 export type TaskPlace = Omit<TreePlace, 'workspace'> & { workspace: TaskWorkspace; sessionDir: string }
@@ -73,7 +84,7 @@ async function baselineOf(place: TaskPlace): Promise<string> {
 }
 
 /** What no sandbox of ours may see, whatever its profile: our own data above all. */
-export function sandboxPlaceOf({ ports, settings }: Task, user: SandboxPlace['user']): SandboxPlace {
+export function sandboxPlaceOf({ ports, settings }: Pick<Task, 'ports' | 'settings'>, user: SandboxPlace['user']): SandboxPlace {
   const { sandbox } = settings.operator
   return {
     user,

@@ -2,7 +2,9 @@ import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Claim } from '../ledger/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
+import { sandboxPlaceOf } from './open-task-workspace.ts'
 import type { WorkerPorts } from './ports.ts'
+import { beginProbe, type Probe } from './probe-sandbox.ts'
 import { startProgressComment } from './progress-comment.ts'
 import { deadlineReached } from './stopped.ts'
 import type { Task } from './task.ts'
@@ -39,7 +41,14 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
     taskDir,
     stop: AbortSignal.any([cancel, deadlineSignal(accepted.deadlineAt - ports.now())]),
   }
-  return { ...task, comment: startProgressComment(task) }
+  return { ...task, comment: startProgressComment(task), probe: startProbe(task) }
+}
+
+/** None for a task that only gets its end, or whose sandbox an earlier attempt has recorded. */
+function startProbe(task: Omit<Task, 'comment' | 'probe'>): Probe | null {
+  const { cancel, workspace } = task.log.state()
+  if (task.exhausted || cancel || workspace) return null
+  return beginProbe(sandboxPlaceOf(task, task.ports.user), task.accepted.grant.profile, path.join(task.runDir, 'probe'))
 }
 
 /** The longest wait a timer of Node can hold. */
@@ -54,6 +63,7 @@ function deadlineSignal(leftMs: number): AbortSignal {
 
 export async function closeTask(task: Task): Promise<void> {
   task.comment.stop()
+  await task.probe?.gone
   await rm(task.runDir, { recursive: true, force: true })
   crashpoint('cleanup.halfDone')
   await rm(path.dirname(task.runDir), { recursive: true, force: true })

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import {
   describeProblems,
   type EffectiveConfig,
@@ -26,20 +27,19 @@ export async function prepareBase(task: Task): Promise<Base> {
   refuseHopeless(task)
   report(task, { kind: 'step', step: 'mirror', detail: `${accepted.repository.owner}/${accepted.repository.name}` })
   const mirror = await openMirror({ dataDir: ports.dataDir, tenant: tenantOf(task), repositoryId: accepted.repository.id })
-  await fetchBase(task, mirror)
+  await bringUp(task, mirror)
   crashpoint('mirror.fetched')
   const store = await openStore({ dataDir: ports.dataDir, mirror, taskId: task.id })
-  const repository = await readConfig(mirror, accepted.base.sha)
+  const { repository, detected, instructions } = await readRepository(mirror, accepted.base.sha)
   // The grant's profile is what the operator and the command table allowed when the task was accepted.
   const config = effectiveConfig(settings.operator, repository, accepted.grant.profile as ProfileName)
-  const detected = await detectAt(mirror, accepted.base.sha)
   return {
     mirror,
     store,
     sha: accepted.base.sha,
     config,
     limits: narrowLimits(accepted.limits, config),
-    instructions: await readInstructions(mirror, accepted.base.sha),
+    instructions,
     setup: planOf(config.setup.value, detected?.setup),
     checks: planOf(config.checks.value, detected?.checks),
     egress: [...(detected?.hosts ?? []), ...config.egressAllow.value].map(toHostPort),
@@ -53,6 +53,13 @@ function refuseHopeless(task: Task): void {
   if (cancel) throw new Stopped('cancelled')
   if (task.exhausted) throw new Error(`${task.attempt - 1} attempts died at this task; it is not tried again`)
   goOn(task)
+}
+
+/** A commit never changes: a folder of this machine is not asked again for one that is here. GitHub is, for its word on access. */
+async function bringUp(task: Task, mirror: Mirror): Promise<void> {
+  const { accepted } = task
+  if (accepted.installationId === null && (await hasCommit(mirror, accepted.base.sha))) return
+  await fetchBase(task, mirror)
 }
 
 async function fetchBase(task: Task, mirror: Mirror): Promise<void> {
@@ -110,9 +117,21 @@ function narrowLimits(accepted: Limits, { limits }: EffectiveConfig): Limits {
   }
 }
 
-async function detectAt(mirror: Mirror, sha: string) {
+/** One look at the root says which files there are to read; they are read side by side. */
+async function readRepository(mirror: Mirror, sha: string) {
   const entries = await listTreeAt(mirror, sha, { entriesMax: rootEntriesMax })
-  const names = new Set((entries ?? []).map(entry => entry.path))
+  // Null: the root is too large to be listed, so every file is looked for.
+  const names = entries === null ? null : new Set(entries.map(entry => entry.path))
+  const mayHave = (name: string) => names === null || names.has(name)
+  const [repository, detected, instructions] = await Promise.all([
+    mayHave(path.dirname(configPath)) ? readConfig(mirror, sha) : ({ kind: 'absent' } as const),
+    detectAt(mirror, sha, names ?? new Set()),
+    readInstructions(mirror, sha, mayHave),
+  ])
+  return { repository, detected, instructions }
+}
+
+async function detectAt(mirror: Mirror, sha: string, names: ReadonlySet<string>) {
   const wanted = ['package.json', 'pyproject.toml', 'setup.cfg', 'Makefile', 'makefile', 'GNUmakefile'].filter(name => names.has(name))
   const texts = new Map<string, string>()
   for (const name of wanted) {
@@ -122,10 +141,10 @@ async function detectAt(mirror: Mirror, sha: string) {
   return detectCommands({ names, read: name => texts.get(name) ?? null })
 }
 
-async function readInstructions(mirror: Mirror, sha: string) {
-  for (const path of instructionFiles) {
-    const file = await readFileAt(mirror, sha, path, fileBytesMax)
-    if (file.kind === 'file') return [{ path, text: textOf(file.content) }]
+async function readInstructions(mirror: Mirror, sha: string, mayHave: (name: string) => boolean) {
+  for (const name of instructionFiles.filter(mayHave)) {
+    const file = await readFileAt(mirror, sha, name, fileBytesMax)
+    if (file.kind === 'file') return [{ path: name, text: textOf(file.content) }]
   }
   return []
 }

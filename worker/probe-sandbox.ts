@@ -1,18 +1,42 @@
+import { chownSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { SandboxReport } from '../domain/index.ts'
 import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
-import type { Base, Task, TaskWorkspace } from './task.ts'
 
-/** What the task's own profile really gives here, measured by running nothing in it; refuses the task when that is too little. */
-export async function probeSandbox(place: SandboxPlace, workspace: TaskWorkspace, task: Task, base: Base): Promise<SandboxReport> {
-  const sandbox = await openTaskSandbox(place, {
-    profile: base.config.profile.value,
-    ...workOptions(workspace, path.join(task.runDir, 'probe')),
-  })
-  try {
-    if (sandbox.unavailable) throw new Error(`no sandbox here, so nothing is run: ${sandbox.unavailable.reason}`)
-    return sandbox.report
-  } finally {
-    await sandbox.close()
-  }
+/** A measurement that was begun ahead. */
+export type Probe = {
+  profile: string
+  /** Throws when there is no sandbox here. */
+  report: Promise<SandboxReport>
+  /** Resolves when nothing of it is left, however it went. */
+  gone: Promise<void>
+}
+
+/**
+ * What a profile really gives here, measured in an empty folder by running nothing in it. It takes as long as the mirror
+ * does, and neither needs the other, so it is begun first and waited for before anything of the repository is used.
+ */
+export function beginProbe(place: SandboxPlace, profile: string, runDir: string): Probe {
+  const measured = measure(place, profile, runDir)
+  const report = measured.then(({ report }) => report)
+  // Both are waited for later, or never when the task ends before.
+  report.catch(() => {})
+  const gone = measured.then(
+    ({ closed }) => closed.catch(() => {}),
+    () => {},
+  )
+  return { profile, report, gone }
+}
+
+async function measure(place: SandboxPlace, profile: string, runDir: string): Promise<{ report: SandboxReport; closed: Promise<void> }> {
+  const empty = path.join(runDir, 'empty')
+  await mkdir(runDir, { recursive: true, mode: 0o711 })
+  await mkdir(empty, { recursive: true, mode: 0o700 })
+  if (process.getuid?.() === 0) chownSync(empty, place.user.uid, place.user.gid)
+  const sandbox = await openTaskSandbox(place, { profile, ...workOptions({ path: empty, agentMounts: [] }, runDir) })
+  const closed = sandbox.close()
+  if (sandbox.unavailable === null) return { report: sandbox.report, closed }
+  await closed
+  throw new Error(`no sandbox here, so nothing is run: ${sandbox.unavailable.reason}`)
 }

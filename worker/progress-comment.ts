@@ -22,7 +22,7 @@ export type ProgressComment = {
 
 const silent: ProgressComment = { doing: () => undefined, finish: async () => undefined, stop: () => undefined }
 
-export function startProgressComment(task: Omit<Task, 'comment'>): ProgressComment {
+export function startProgressComment(task: Omit<Task, 'comment' | 'probe'>): ProgressComment {
   const { accepted, settings, ports } = task
   if (accepted.delivery !== 'github' || accepted.subject === null || ports.github === null) return silent
   const { progressAfterMs, progressGapMs } = settings.limits
@@ -67,7 +67,7 @@ export function startProgressComment(task: Omit<Task, 'comment'>): ProgressComme
   }
 }
 
-async function writeLast(task: Omit<Task, 'comment'>, end: TaskEnd): Promise<void> {
+async function writeLast(task: Omit<Task, 'comment' | 'probe'>, end: TaskEnd): Promise<void> {
   const state = task.log.state()
   const known = commentOf(state)
   const text = renderEnded(state, end, task.ports.now(), task.settings.prefix)
@@ -81,12 +81,12 @@ async function writeLast(task: Omit<Task, 'comment'>, end: TaskEnd): Promise<voi
   }
 }
 
-function applyComment(task: Omit<Task, 'comment'>, body: string) {
+function applyComment(task: Omit<Task, 'comment' | 'probe'>, body: string) {
   const proposal: EffectProposal = { kind: 'progress', ordinal: 1, intent: { ...thread(task), commentId: null, body } }
   return apply(task, null, proposal)
 }
 
-function thread(task: Omit<Task, 'comment'>) {
+function thread(task: Omit<Task, 'comment' | 'probe'>) {
   const { accepted } = task
   return { ...placeOf(task), number: accepted.subject?.number ?? 0, since: new Date(task.log.state().accepted?.at ?? 0).toISOString() }
 }

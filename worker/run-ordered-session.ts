@@ -1,10 +1,10 @@
 import { runSession, type SessionPorts, type SessionResult, type SnapshotResult } from '../agent/index.ts'
 import { openSqliteLedger } from '../ledger/index.ts'
-import type { Sandbox } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { makeTree } from './make-tree.ts'
 import { openTaskSandbox, workOptions } from './open-task-sandbox.ts'
 import { restoreTree } from './restore-tree.ts'
+import { sandboxWhenOpen } from './sandbox-when-open.ts'
 import type { FromSession, SessionOrder } from './session-order.ts'
 import { OwnershipLost, openTaskLog, type TaskLog } from './task-log.ts'
 
@@ -20,21 +20,31 @@ export async function runOrderedSession(
   const ledger = openSqliteLedger({ dataDir: order.dataDir, durability: 'process', clock: Date.now })
   try {
     const log = await openTaskLog(ledger, { taskId: order.taskId, attempt: order.attempt, actor: 'session', now: Date.now })
-    const sandbox = await openTaskSandbox(order.place.sandbox, {
+    // The model is asked while it opens.
+    const opening = openTaskSandbox(order.place.sandbox, {
       profile: order.start.grant.profile,
       ...workOptions(order.place.workspace, order.runDir),
       files: true,
       poolSize: order.poolSize,
     })
-    crashpoint('sandbox.started')
+    opening.then(
+      () => crashpoint('sandbox.started'),
+      () => {},
+    )
     try {
       const recorded = await ledger.readEvents(order.taskId)
       return await runSession(
         { ...order.start, recorded },
-        sessionPorts(order, { log, sandbox, cancel, post, readSwitch: () => ledger.switch('runs') }),
+        sessionPorts(order, {
+          log,
+          sandbox: sandboxWhenOpen(opening, order.start.grant.profile),
+          cancel,
+          post,
+          readSwitch: () => ledger.switch('runs'),
+        }),
       )
     } finally {
-      await sandbox.close()
+      await (await opening).close()
     }
   } finally {
     await ledger.close()
@@ -43,7 +53,7 @@ export async function runOrderedSession(
 
 type Opened = {
   log: TaskLog
-  sandbox: Sandbox
+  sandbox: SessionPorts['sandbox']
   cancel: AbortSignal
   post(message: FromSession): void
   readSwitch(): Promise<{ value: string; at: number } | null>

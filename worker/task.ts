@@ -2,6 +2,7 @@ import type { EffectiveConfig } from '../config-schema/index.ts'
 import type { Limits, TaskAccepted } from '../domain/index.ts'
 import type { Mirror, Store, Workspace } from '../git/index.ts'
 import type { WorkerPorts, WorkerSettings } from './ports.ts'
+import type { Probe } from './probe-sandbox.ts'
 import type { ProgressComment } from './progress-comment.ts'
 import type { TaskLog } from './task-log.ts'
 
@@ -16,6 +17,8 @@ export type Task = {
   ports: WorkerPorts
   settings: WorkerSettings
   comment: ProgressComment
+  /** The sandbox of the task's profile, being measured; null when an earlier attempt has recorded that. */
+  probe: Probe | null
   /** Everything of this attempt on disk, removed at its end. */
   runDir: string
   /** Everything of this task on disk that outlives an attempt: its store, its patch, its bundle. */

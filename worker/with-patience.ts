@@ -1,3 +1,4 @@
+import { GitHubAway } from '../effects/index.ts'
 import { classifyError } from '../github/index.ts'
 import { goOn, Stopped } from './stopped.ts'
 import type { Task } from './task.ts'
@@ -14,7 +15,7 @@ const waitMsMax = 60_000
  * Does something that needs GitHub, and does it again while GitHub is away, with growing waits, as often as
  * `outageTriesMax` says and never past the task's own stop. `work` must be safe to repeat. Other errors pass at once.
  */
-export async function withPatience<T>(task: Omit<Task, 'comment'>, what: string, work: () => Promise<T>): Promise<T> {
+export async function withPatience<T>(task: Omit<Task, 'comment' | 'probe'>, what: string, work: () => Promise<T>): Promise<T> {
   const { outageTriesMax, outageWaitMs } = task.settings.limits
   for (let tries = 1; ; tries++) {
     try {
@@ -33,7 +34,7 @@ export async function withPatience<T>(task: Omit<Task, 'comment'>, what: string,
 
 /** How long to wait; null = waiting does not help. */
 function waitOf(error: unknown, growing: number): number | null {
-  if (error instanceof Unreachable) return Math.min(growing, waitMsMax)
+  if (error instanceof Unreachable || error instanceof GitHubAway) return Math.min(growing, waitMsMax)
   if (!isRequestFailure(error)) return null
   const fault = classifyError(error)
   if (fault.kind === 'rejected') return null

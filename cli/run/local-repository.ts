@@ -31,15 +31,22 @@ export async function readLocalRepository(folder: string, baseRef: string | null
       'name one: --repo DIR; or make one: git init && git add -A && git commit',
     ])
   const root = realpathSync(top)
-  const branch = (await ask(root, ['symbolic-ref', '--short', '-q', 'HEAD'])) ?? 'HEAD'
-  return { root, branch, base: await readBase(root, baseRef), uncommitted: await countUncommitted(root) }
+  const [branch, base, uncommitted] = await Promise.all([
+    ask(root, ['symbolic-ref', '--short', '-q', 'HEAD']),
+    readBase(root, baseRef),
+    countUncommitted(root),
+  ])
+  return { root, branch: branch ?? 'HEAD', base, uncommitted }
 }
 
 async function readBase(root: string, baseRef: string | null): Promise<LocalRepository['base']> {
   const wanted = baseRef ?? 'HEAD'
   if (wanted.startsWith('-'))
     throw new UsageError(`${escapeText(wanted)} is no name of a commit`, ['name a branch, a tag or a commit: --base REF'])
-  const sha = await ask(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${wanted}^{commit}`])
+  const [sha, named] = await Promise.all([
+    ask(root, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${wanted}^{commit}`]),
+    ask(root, ['rev-parse', '--symbolic-full-name', wanted]),
+  ])
   if (sha === null) {
     if (baseRef !== null)
       throw new UsageError(`there is no commit ${escapeText(baseRef)} in ${escapeText(root)}`, [
@@ -47,7 +54,6 @@ async function readBase(root: string, baseRef: string | null): Promise<LocalRepo
       ])
     throw new UsageError(`${escapeText(root)} has no commit yet, so there is nothing to start from`, ['make one: git add -A && git commit'])
   }
-  const named = await ask(root, ['rev-parse', '--symbolic-full-name', wanted])
   const full = named !== null && /^refs\/(?:heads|tags|remotes)\//.test(named) ? named : null
   if (full !== null) return { sha, ref: full.startsWith('refs/heads/') ? full.slice('refs/heads/'.length) : full }
   const holders = await ask(root, [

@@ -17,8 +17,7 @@ const architectures = ['x64', 'arm64'] as const
 export async function buildFolder(root: string, folder: string): Promise<Built> {
   emptyFolder(folder)
   const inputs = [
-    await bundleMain(root, folder),
-    await bundle(root, folder, 'sessionThread'),
+    ...(await Promise.all(pairs.map(pair => bundlePair(root, folder, pair)))),
     await bundle(root, folder, 'fileHost'),
     await bundle(root, folder, 'relay'),
   ]
@@ -65,29 +64,31 @@ async function bundle(root: string, folder: string, name: EntryName): Promise<Me
   return result.metafile
 }
 
-/** Two files, as in the source: the first opens the cache of compiled code, so that the second comes out of it. */
-async function bundleMain(root: string, folder: string): Promise<Metafile> {
-  const main = path.join(folder, places.main.built)
+type Pair = { entry: 'main' | 'sessionThread'; source: string; body: string; call: string; banner: string }
+
+/** A thread's cache of compiled code is its own: both open it in a small first file, so that the second comes out of it. */
+const pairs: readonly Pair[] = [
+  { entry: 'main', source: 'cli/program.ts', body: 'program.cjs', call: '.main()', banner: '#!/usr/bin/env node' },
+  { entry: 'sessionThread', source: places.sessionThread.source, body: 'session.cjs', call: '', banner: '' },
+]
+
+async function bundlePair(root: string, folder: string, { entry, source, body, call, banner }: Pair): Promise<Metafile> {
+  const first = path.join(folder, places[entry].built)
   await build({
     ...shared,
     absWorkingDir: root,
     stdin: {
-      contents: "import { keepCompiled } from './cli/keep-compiled.ts'\nkeepCompiled()\nrequire('./program.cjs').main()\n",
+      contents: `import { keepCompiled } from './cli/keep-compiled.ts'\nkeepCompiled()\nrequire('./${body}')${call}\n`,
       resolveDir: root,
       loader: 'ts',
     },
-    external: ['./program.cjs'],
-    banner: { js: '#!/usr/bin/env node' },
-    outfile: main,
+    external: [`./${body}`],
+    banner: { js: banner },
+    outfile: first,
   })
-  chmodSync(main, 0o755)
-  const program = await build({
-    ...shared,
-    absWorkingDir: root,
-    entryPoints: ['cli/program.ts'],
-    outfile: path.join(folder, 'program.cjs'),
-  })
-  return program.metafile
+  if (entry === 'main') chmodSync(first, 0o755)
+  const second = await build({ ...shared, absWorkingDir: root, entryPoints: [source], outfile: path.join(folder, body) })
+  return second.metafile
 }
 
 function copyAssets(root: string, folder: string): void {

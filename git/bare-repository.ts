@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type RepositoryFiles = {
@@ -25,6 +25,15 @@ export function writeRepository(path: string, files: RepositoryFiles): void {
   writeFileSync(join(path, 'config'), files.config, { mode: 0o644 })
   // HEAD comes last: git takes a folder without it for no repository, so a half-written one is written again.
   writeFileSync(join(path, 'HEAD'), `${files.head}\n`, { mode: 0o644 })
+}
+
+/** Makes a small folder of the host readable for every user, whatever umask the host has. Links are left as they are. */
+export function makeReadable(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) chmodSync(join(entry.parentPath, entry.name), 0o755)
+    else if (entry.isFile()) chmodSync(join(entry.parentPath, entry.name), 0o644)
+  }
+  chmodSync(folder, 0o755)
 }
 
 export const bareConfig = '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n'

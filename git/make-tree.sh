@@ -4,11 +4,11 @@
 # Only plumbing is used: no porcelain walks into a nested repository and runs what its configuration names.
 set -u -o pipefail
 kind=$1 base=$2
-home=/grokbot/tree out=/grokbot/tree/out
+given=/grokbot/tree/given out=/grokbot/tree/out
 
 unset "${!GIT_@}"
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent
-export GIT_DIR=$home/gitdir GIT_WORK_TREE=/workspace GIT_INDEX_FILE=$out/index GIT_OBJECT_DIRECTORY=$out/objects
+export GIT_DIR=$given/gitdir GIT_WORK_TREE=/workspace GIT_INDEX_FILE=$out/index GIT_OBJECT_DIRECTORY=$out/objects
 export GIT_ALTERNATE_OBJECT_DIRECTORIES=/grokbot/objects
 if [[ -d /grokbot/store-objects ]]; then GIT_ALTERNATE_OBJECT_DIRECTORIES+=:/grokbot/store-objects; fi
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 GIT_NO_REPLACE_OBJECTS=1 GIT_NO_LAZY_FETCH=1
@@ -67,7 +67,7 @@ name_filled_submodules() {
   while IFS= read -r -d '' path; do
     content=("$path"/*)
     [[ -L $path || -e $path/.git || ${#content[@]} == 0 ]] || printf '%s\0' "$path" >&5
-  done <"$home/submodules"
+  done <"$given/submodules"
   shopt -u nullglob dotglob
 }
 
@@ -77,7 +77,7 @@ choose_listed() {
   local -a files=() folders=()
   while IFS= read -r -d '' path; do
     if [[ -d $path && ! -L $path ]]; then folders+=("$path"); else files+=("$path"); fi
-  done <"$home/include"
+  done <"$given/include"
   list_others files
   list_others folders --exclude-standard
 }

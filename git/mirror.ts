@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { mirrorConfig, writeRepository } from './bare-repository.ts'
+import { makeReadable, mirrorConfig, writeRepository } from './bare-repository.ts'
 import type { Mirror } from './git.ts'
 import { lockRepository, lockWaitMsDefault } from './repository-lock.ts'
 
@@ -34,7 +34,8 @@ async function createMirror(mirror: Pick<Mirror, 'path' | 'objects' | 'lock'>, d
     if (existsSync(join(mirror.path, 'HEAD'))) return
     // A host that died in between leaves a part; nothing uses a mirror without HEAD.
     rmSync(mirror.path, { recursive: true, force: true })
-    for (const name of ['pack', 'info']) mkdirSync(join(mirror.objects, name), { recursive: true, mode: 0o755 })
+    for (const name of ['pack', 'info']) mkdirSync(join(mirror.objects, name), { recursive: true })
+    makeReadable(mirror.objects)
     giveToReaders(mirror.objects, dataDir)
     mkdirSync(mirror.path, { mode: 0o700 })
     symlinkSync('../objects', join(mirror.path, 'objects'))

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { entryPath } from '../entries.ts'
-import { workConfig, writeRepository } from './bare-repository.ts'
+import { makeReadable, workConfig, writeRepository } from './bare-repository.ts'
 import type { HostMount, Store, Workspace } from './git.ts'
 import { checkSha } from './ref-name.ts'
 import { removeRun } from './remove-run.ts'
@@ -29,21 +29,21 @@ export async function planRestore({ workspace, store, tree, workDir }: PlanResto
   mkdirSync(join(out, 'objects', 'pack'), { recursive: true, mode: 0o700 })
   writeWithTime(join(out, 'index'), readFileSync(workspace.index), statSync(workspace.index).mtimeMs, 0o600)
   giveAll(out, user)
-  const gitDir = join(folder, 'gitdir')
-  writeRepository(gitDir, { head: workspace.baseSha, config: workConfig, alternates: [], objects: true })
-  copyFileSync(script, join(folder, 'restore-tree.sh'))
-  chmodSync(join(folder, 'restore-tree.sh'), 0o644)
+  const given = join(folder, 'given')
+  mkdirSync(given)
+  writeRepository(join(given, 'gitdir'), { head: workspace.baseSha, config: workConfig, alternates: [], objects: true })
+  copyFileSync(script, join(given, 'restore-tree.sh'))
+  makeReadable(given)
   const extra =
     checkSha(tree) === workspace.baseTree ? null : await packExtra(store, join(folder, 'store-objects'), tree, workspace.baseTree, user)
   return {
     workspace: { source: workspace.path, mode: 'rw' },
     mounts: [
-      { source: gitDir, target: `${inside}/gitdir`, mode: 'ro' },
-      { source: join(folder, 'restore-tree.sh'), target: `${inside}/restore-tree.sh`, mode: 'ro' },
+      { source: given, target: `${inside}/given`, mode: 'ro' },
       { source: out, target: `${inside}/out`, mode: 'rw' },
       ...objectMounts(store.mirror, extra),
     ],
-    argv: ['/bin/bash', '-p', `${inside}/restore-tree.sh`, tree],
+    argv: ['/bin/bash', '-p', `${inside}/given/restore-tree.sh`, tree],
     remove: () => removeRun(folder),
   }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entryPath } from '../entries.ts'
-import { workConfig, writeRepository } from './bare-repository.ts'
+import { makeReadable, workConfig, writeRepository } from './bare-repository.ts'
 import type { HostMount, Store, TreePlan, TreeSelection, Workspace } from './git.ts'
 import { removeRun } from './remove-run.ts'
 import { pathBytes } from './shown-path.ts'
@@ -41,17 +41,15 @@ export function planTree({ workspace, store, selection, workDir }: PlanTreeOptio
   mkdirSync(join(quarantine, 'objects', 'pack'), { recursive: true, mode: 0o700 })
   writeWithTime(join(quarantine, 'index'), readFileSync(workspace.index), statSync(workspace.index).mtimeMs, 0o600)
   giveAll(quarantine, workspace.user)
-  const gitDir = join(folder, 'gitdir')
-  writeRepository(gitDir, { head: workspace.baseSha, config: treeConfig, alternates: [], objects: true })
-  copyFileSync(script, join(folder, 'make-tree.sh'))
-  chmodSync(join(folder, 'make-tree.sh'), 0o644)
-  writeFileSync(join(folder, 'include'), nulList(selection.kind === 'change' ? selection.include : []), { mode: 0o644 })
-  writeFileSync(join(folder, 'submodules'), nulList(workspace.submodules), { mode: 0o644 })
+  const given = join(folder, 'given')
+  mkdirSync(given)
+  writeRepository(join(given, 'gitdir'), { head: workspace.baseSha, config: treeConfig, alternates: [], objects: true })
+  copyFileSync(script, join(given, 'make-tree.sh'))
+  writeFileSync(join(given, 'include'), nulList(selection.kind === 'change' ? selection.include : []))
+  writeFileSync(join(given, 'submodules'), nulList(workspace.submodules))
+  makeReadable(given)
   const mounts: HostMount[] = [
-    { source: gitDir, target: `${inside}/gitdir`, mode: 'ro' },
-    { source: join(folder, 'make-tree.sh'), target: `${inside}/make-tree.sh`, mode: 'ro' },
-    { source: join(folder, 'include'), target: `${inside}/include`, mode: 'ro' },
-    { source: join(folder, 'submodules'), target: `${inside}/submodules`, mode: 'ro' },
+    { source: given, target: `${inside}/given`, mode: 'ro' },
     { source: quarantine, target: `${inside}/out`, mode: 'rw' },
     ...objectMounts(store.mirror, workspace.extraObjects),
   ]
@@ -59,7 +57,7 @@ export function planTree({ workspace, store, selection, workDir }: PlanTreeOptio
     workspace: { source: workspace.path, mode: 'ro' },
     mounts,
     // -p: bash takes no start file and no function from its environment.
-    argv: ['/bin/bash', '-p', `${inside}/make-tree.sh`, selection.kind, workspace.tree],
+    argv: ['/bin/bash', '-p', `${inside}/given/make-tree.sh`, selection.kind, workspace.tree],
     env: {},
     selection: selection.kind,
     openedTree: workspace.tree,

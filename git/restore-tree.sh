@@ -3,11 +3,11 @@
 # (dependencies that setup made) stays. Argument: the tree. The gitdir is of the host's making; $out holds the index.
 set -u -o pipefail
 tree=$1
-home=/grokbot/restore out=/grokbot/restore/out
+given=/grokbot/restore/given out=/grokbot/restore/out
 
 unset "${!GIT_@}"
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent
-export GIT_DIR=$home/gitdir GIT_WORK_TREE=/workspace GIT_INDEX_FILE=$out/index GIT_OBJECT_DIRECTORY=$out/objects
+export GIT_DIR=$given/gitdir GIT_WORK_TREE=/workspace GIT_INDEX_FILE=$out/index GIT_OBJECT_DIRECTORY=$out/objects
 export GIT_ALTERNATE_OBJECT_DIRECTORIES=/grokbot/objects
 if [[ -d /grokbot/store-objects ]]; then GIT_ALTERNATE_OBJECT_DIRECTORIES+=:/grokbot/store-objects; fi
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 GIT_NO_REPLACE_OBJECTS=1 GIT_NO_LAZY_FETCH=1

@@ -121,7 +121,7 @@ export async function makeScene(files?: Parameters<typeof makeRepository>[1]): P
 
 export async function openScene(folder: string, project: string): Promise<Scene> {
   const dataDir = join(folder, 'data')
-  mkdirSync(dataDir, { mode: 0o711 })
+  makePassable(dataDir)
   const mirror = await openMirror({ dataDir, tenant: 'octo', repositoryId: 1 })
   const fetched = await fetchMirror(mirror, { url: project })
   if (fetched.kind !== 'fetched') throw new Error(JSON.stringify(fetched))
@@ -131,9 +131,14 @@ export async function openScene(folder: string, project: string): Promise<Scene>
   return { folder, dataDir, project, mirror, store, user, base, baseTree: plainGit(project, 'rev-parse', 'HEAD^{tree}') }
 }
 
+function makePassable(folder: string): void {
+  mkdirSync(folder)
+  chmodSync(folder, 0o711)
+}
+
 export async function workspaceOf(scene: Scene, tree?: string): Promise<Workspace> {
   const runDir = join(scene.folder, 'run')
-  if (!existsSync(runDir)) mkdirSync(runDir, { mode: 0o711 })
+  if (!existsSync(runDir)) makePassable(runDir)
   const { mirror, store, user, base } = scene
   return await openWorkspace({ mirror, store, sha: base, runDir, user, ...(tree ? { tree } : {}) })
 }

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import {
   adoptTree,
   listTasks,
@@ -316,6 +316,19 @@ test('a commit the mirror does not have opens no workspace and leaves nothing', 
   await expect(workspaceOf(missing)).rejects.toThrow()
   expect(listNames(join(scene.folder, 'run'))).toEqual([])
   expect(listNames(dirname(scene.store.path))).toEqual(['store.git'])
+})
+
+test('a host with the narrowest umask opens workspaces and makes trees like any other', async () => {
+  const before = process.umask(0o077)
+  onTestFinished(() => void process.umask(before))
+  const scene = await makeScene()
+  const workspace = await workspaceOf(scene)
+  asAgent(scene, workspace, `${edit}; chmod +x README.md`)
+  const adopted = await takeTree(scene, workspace)
+  if (adopted.kind !== 'adopted') throw new Error(adopted.reason)
+  expect(Object.keys(readTree(scene, adopted.tree))).toContain('100755 README.md')
+  const resumed = await workspaceOf(scene, adopted.tree)
+  expect(asAgent(scene, resumed, 'git diff-files; git log --format=%s; cat src/add.js')).toBe('first\nexport const add = (a, b) => a + b\n')
 })
 
 test('a plan that was never run is refused', async () => {

@@ -1,8 +1,10 @@
 import type { Environment } from '../../config-schema/index.ts'
 import { openSandbox, sandboxLimitDefaults } from '../../sandbox/index.ts'
 import { rootsOf } from '../../worker/index.ts'
+import { workerSettings } from '../read-operator.ts'
 import { openRoom } from '../sandbox/open-place.ts'
 import { broken, degraded, type Finding, ok, tried } from './finding.ts'
+import { settingsOrDefaults } from './settings-or-defaults.ts'
 
 /** Programs that checks of a repository commonly need, by the words of who looks for them. */
 const toolchains = ['node', 'npm', 'python3', 'pip3', 'go', 'cargo', 'java', 'make', 'cc']
@@ -11,14 +13,15 @@ const wallMs = 20_000
 /** What a task's commands can really start, asked inside a sandbox: what the host has says little. */
 export async function checkCommands(environment: Environment, dataDir: string): Promise<Finding[]> {
   return await tried('toolchains', 'grokbot sandbox show workspace', async () => {
-    const room = await openRoom(environment, { data: dataDir })
+    const settings = settingsOrDefaults(() => workerSettings(environment, dataDir))
+    const room = await openRoom(environment, { settings })
     try {
-      const { sandbox: settings } = room.settings.operator
+      const { sandbox: operator } = settings.operator
       const sandbox = await openSandbox({
         profile: 'workspace',
-        policy: settings?.policy ?? 'required',
+        policy: operator?.policy ?? 'required',
         workspace: null,
-        ...rootsOf(settings?.roots ?? [], []),
+        ...rootsOf(operator?.roots ?? [], []),
         runDir: room.runDir,
         user: room.user,
         network: { kind: 'none' },

@@ -29,8 +29,11 @@ export function requireProfile(name: string): Profile {
   throw new UsageError(`there is no sandbox profile ${escapeText(name)}`, [`there are ${profiles.map(each => each.name).join(', ')}`])
 }
 
-export async function openRoom(environment: Environment, options: { data?: string; repo?: string }): Promise<SandboxRoom> {
-  const settings = workerSettings(environment, dataFolderOf(environment, options.data))
+export async function openRoom(
+  environment: Environment,
+  options: { data?: string; repo?: string; settings?: WorkerSettings },
+): Promise<SandboxRoom> {
+  const settings = options.settings ?? workerSettings(environment, dataFolderOf(environment, options.data))
   const folder = await mkdtemp(path.join(tmpdir(), 'grokbot-sandbox-'))
   await chmod(folder, 0o711)
   const runDir = path.join(folder, 'run')

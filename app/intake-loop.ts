@@ -14,6 +14,7 @@ export type IntakeLoopPorts = {
 }
 
 const deliveriesAtOnceMax = 100
+const drainRetryMs = 1_000
 
 /**
  * Takes stored deliveries and sends the outbox whenever it is woken, and again and again without being woken: after a
@@ -27,8 +28,8 @@ export function startIntakeLoop(ports: IntakeLoopPorts): IntakeLoop {
       const woken = new Promise<void>(resolve => {
         wake = resolve
       })
-      await turn(ports)
-      if (!stopped) await Promise.race([woken, sleep(await ports.drainMs())])
+      await turn(ports).catch(error => ports.logger.error({ error }, 'intake failed; it is tried again'))
+      if (!stopped) await Promise.race([woken, sleep(await ports.drainMs().catch(() => drainRetryMs))])
     }
   }
   const running = run()

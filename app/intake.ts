@@ -71,9 +71,16 @@ async function cancelLane(event: CommentEvent, cancelTaskId: string, { ledger, n
   const laneKey = laneOf(event)
   for (const state of ['running', 'waiting'] as const) {
     for (const task of await ledger.tasks({ state, laneKey, limit: lanesTasksMax })) {
-      if (task.taskId !== cancelTaskId) await requestCancel(ledger, task.taskId, `@${event.actor.login}`, now())
+      if (task.taskId !== cancelTaskId && (await isOlder(task.taskId, event, ledger)))
+        await requestCancel(ledger, task.taskId, `@${event.actor.login}`, now())
     }
   }
+}
+
+/** A cancel that is taken late must not stop what was asked for after it. */
+async function isOlder(taskId: string, event: CommentEvent, ledger: Ledger): Promise<boolean> {
+  const [first] = await ledger.readEvents(taskId)
+  return first?.type === 'task.accepted' && (first.payload?.commentId ?? 0) <= event.commentId
 }
 
 const lanesTasksMax = 100

@@ -2,11 +2,13 @@ import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
 import { applyEffect, type EffectPorts, type EffectProposal, type GitPort } from '../effects/index.ts'
 import type { GitHubApp } from '../github/index.ts'
 import type { Ledger } from '../ledger/index.ts'
+import type { Logger } from '../telemetry/index.ts'
 
 export type OutboxPorts = {
   ledger: Ledger
   github: GitHubApp
   markerKey: Uint8Array
+  logger: Logger
   readBackGapMs: number
   now(): number
   sleep(ms: number): Promise<void>
@@ -25,7 +27,14 @@ export async function sendOutbox(ports: OutboxPorts): Promise<number> {
     ...open.filter(effect => effect.state !== 'unknown').map(effect => effect.taskId),
     ...replies.map(task => task.taskId),
   ])
-  for (const taskId of taskIds) await sendFor(taskId, ports)
+  for (const taskId of taskIds) {
+    try {
+      await sendFor(taskId, ports)
+    } catch (error) {
+      // One that GitHub does not take (an App that was removed) keeps no other from being sent.
+      ports.logger.warn({ error, task: taskId }, 'an effect of the app could not be sent; it is tried again')
+    }
+  }
   return taskIds.size
 }
 

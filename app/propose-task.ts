@@ -6,7 +6,7 @@ import type { GatheredFacts } from './gather-facts.ts'
 import type { CommentEvent } from './read-event.ts'
 import { renderHelp } from './render-help.ts'
 
-export type TaskSettings = { prefix: string; limits: Limits; wallMs: number }
+export type TaskSettings = { prefix: string; limits: Limits; wallMs: number /** How long it may wait for a worker. */; waitMs: number }
 
 /**
  * The task a decided command becomes, with its first events and the app's own effects: the eyes reaction of an accepted
@@ -67,7 +67,7 @@ function commonPayload({ event, command, gathered }: Decided) {
   }
 }
 
-function acceptedPayload(decided: Decided, row: CommandRow, now: number, { limits, wallMs }: TaskSettings): TaskAccepted {
+function acceptedPayload(decided: Decided, row: CommandRow, now: number, { limits, wallMs, waitMs }: TaskSettings): TaskAccepted {
   const common = commonPayload(decided)
   const { defaultBranch, baseSha } = decided.gathered.facts
   return {
@@ -77,7 +77,7 @@ function acceptedPayload(decided: Decided, row: CommandRow, now: number, { limit
     grant: { profile: row.profile, capabilities: [...row.capabilities], effects: [...row.effects] },
     limits,
     delivery: 'github',
-    deadlineAt: now + wallMs,
+    deadlineAt: now + wallMs + waitMs,
   }
 }
 

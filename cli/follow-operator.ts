@@ -20,8 +20,8 @@ export function followOperator(environment: Environment, dataDir: string, logger
       good = workerSettings(environment, dataDir)
       logger.info({}, 'operator settings were read again')
     } catch (error) {
-      if (!(error instanceof UsageError)) throw error
-      logger.error({ error, hints: error.hints.join('; ') }, 'operator settings are broken; the last good ones stay in force')
+      const hints = error instanceof UsageError ? error.hints.join('; ') : ''
+      logger.error({ error, hints }, 'operator settings are broken; the last good ones stay in force')
     }
     return good
   }

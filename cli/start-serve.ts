@@ -18,6 +18,7 @@ import { installationSigner, readOrMakeKey } from './keys.ts'
 import { type OutboxLead, openOutboxLead } from './outbox-lead.ts'
 import { taskLimitsOf } from './read-operator.ts'
 import { sandboxUser } from './sandbox-user.ts'
+import { takeSlot } from './take-slot.ts'
 
 export type ServeOptions = {
   dataDir: string
@@ -85,10 +86,12 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   return {
     url: `http://${options.host}:${(server.address() as AddressInfo).port}${webhookPaths[0]}`,
     async close() {
-      server.closeIdleConnections()
-      await new Promise(done => server.close(done))
-      await intake.stop()
+      // Running tasks first: an orchestrator that waits only so long must find them handed back.
       await claims.drain()
+      const closed = new Promise(done => server.close(done))
+      server.closeAllConnections()
+      await closed
+      await intake.stop()
       await parts.queue.close()
       await parts.ledger.close()
       parts.lead.release()
@@ -130,11 +133,19 @@ function openIntake(options: ServeOptions, { lead, ledger, queue, github, marker
       ...(options.settled ? { settled: options.settled } : {}),
       settings: async () => {
         const { limits, prefix } = settings()
-        const { taskWallMs: wallMs, commandsPerCommentMax, commandTextBytesMax } = limits
-        return { prefix, wallMs, limits: taskLimitsOf(limits), commandsPerCommentMax, commandTextBytesMax }
+        const { taskWallMs: wallMs, taskWaitMs: waitMs, commandsPerCommentMax, commandTextBytesMax } = limits
+        return { prefix, wallMs, waitMs, limits: taskLimitsOf(limits), commandsPerCommentMax, commandTextBytesMax }
       },
     },
-    outbox: { ledger, github, markerKey, now: Date.now, sleep: ms => sleep(ms), readBackGapMs: settings().limits.readBackGapMs },
+    outbox: {
+      ledger,
+      github,
+      markerKey,
+      logger: options.logger,
+      now: Date.now,
+      sleep: ms => sleep(ms),
+      readBackGapMs: settings().limits.readBackGapMs,
+    },
     leadsOutbox: () => lead.leads(),
     drainMs: async () => settings().limits.deliveryDrainMs,
     logger: options.logger,
@@ -152,6 +163,7 @@ function workerPorts(options: ServeOptions, { ledger, github, markerKey, signer,
     logger: options.logger,
     progress: options.progress,
     user: sandboxUser(settings(), 0),
+    takeSlot: () => takeSlot(options.dataDir),
     userOfSlot: slot => sandboxUser(settings(), slot),
     sessionPlace: 'thread',
     crashpoint: options.environment.GROKBOT_CRASHPOINT ?? null,

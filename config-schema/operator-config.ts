@@ -4,10 +4,20 @@ import { type LimitName, limitTable } from './limits.ts'
 const limitNames = Object.keys(limitTable) as [LimitName, ...LimitName[]]
 const AbsolutePath = z.string().regex(/^\//, 'must be an absolute path')
 
+/** Limits that mean something at 0: none kept ahead, no cap, no waiting. Any other at 0 would stop everything. */
+const zeroAllowed: readonly LimitName[] = ['costMicroUsdMax', 'sandboxPoolSize', 'progressAfterMs', 'progressGapMs', 'readBackGapMs']
+
+function refuseZeros(limits: Partial<Record<LimitName, number>>, context: z.RefinementCtx): void {
+  for (const [name, value] of Object.entries(limits)) {
+    if (value === 0 && !zeroAllowed.includes(name as LimitName))
+      context.addIssue({ code: 'custom', path: [name], message: 'must be above 0' })
+  }
+}
+
 /** What the operator of a machine writes (`GROKBOT_CONFIG`, default `<data folder>/operator.yml`); re-read for each task. */
 export const OperatorConfig = z.strictObject({
   version: z.literal(1),
-  limits: z.partialRecord(z.enum(limitNames), z.int().nonnegative()).optional(),
+  limits: z.partialRecord(z.enum(limitNames), z.int().nonnegative()).superRefine(refuseZeros).optional(),
   sandbox: z
     .strictObject({
       policy: z.enum(['required', 'prefer']).optional(),

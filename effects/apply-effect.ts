@@ -24,6 +24,11 @@ export type Settled =
   | { kind: 'settled'; state: 'confirmed' | 'rejected' | 'unknown'; remote: Record<string, unknown>; reason: string }
   | { kind: 'fenced' }
 
+/** GitHub gave no answer, and what was to be done is not there: waiting helps. The effect stays `dispatched`. */
+export class GitHubAway extends Error {
+  override readonly name = 'GitHubAway'
+}
+
 const triesMax = 3
 const laterWaitMsMax = 120_000
 
@@ -56,7 +61,8 @@ type Effect = { id: string; task: string; kind: EffectKind; key: string; intent:
 async function dispatch(effect: Effect, known: EffectState | null, ports: EffectPorts): Promise<Settled> {
   const context = await openContext(effect, ports)
   let mayExist = known?.state === 'dispatched'
-  for (let attempt = (known?.tries ?? 0) + 1; attempt <= triesMax; attempt++) {
+  const before = known?.tries ?? 0
+  for (let attempt = before + 1; attempt <= before + triesMax; attempt++) {
     if (mayExist) {
       const found = await readBackTwice(effect, context, ports)
       if (found.kind !== 'absent')
@@ -87,7 +93,10 @@ async function dispatch(effect: Effect, known: EffectState | null, ports: Effect
   }
   const last = await readBackTwice(effect, context, ports)
   if (last.kind === 'found') return settle(effect, 'confirmed', last.remote, '', true, ports)
-  return settle(effect, 'unknown', {}, `GitHub gave no clear answer in ${triesMax} tries`, true, ports)
+  // It is known not to be there, so nothing is unknown: the caller may wait and come back.
+  if (last.kind === 'absent')
+    throw new GitHubAway(`the ${effect.kind} could not be done: no answer in ${triesMax} tries, and it is not there`)
+  return settle(effect, 'unknown', last.remote, last.reason, true, ports)
 }
 
 type Sent =

@@ -11,6 +11,17 @@ export function makeInert(text: string): string {
     .join('')
 }
 
+/** The same for a commit message, where more words are orders: to CI, and about who signed or wrote what. */
+export function makeInertForCommit(text: string): string {
+  return makeInert(text)
+    .replace(/\[((?:skip|no)[ -](?:ci|actions)|(?:ci|actions)[ -]skip)\]/gi, '($1)')
+    .replace(/\*\*\*NO_CI\*\*\*/gi, 'NO_CI')
+    .replace(
+      /^([ \t]*)((?:signed-off|co-authored|reviewed|acked|tested|reported|approved)-by|skip-checks|change-id|closes|fixes)[ \t]*:/gim,
+      '$1- $2:',
+    )
+}
+
 const mention = /(^|[^\w`/])((?:@|&#0*64;|&#x0*40;|&commat;)[A-Za-z0-9][A-Za-z0-9-]*(?:\/[A-Za-z0-9._-]+)?)/gi
 const closing = /\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(:?\s+)((?:[\w.-]+\/[\w.-]+)?#\d+|https?:\/\/\S+\/(?:issues|pull)\/\d+)/gi
 const slashCommand = /^([ \t]*)(\/[A-Za-z][\w-]*)/gm

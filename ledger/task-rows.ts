@@ -9,8 +9,18 @@ export function* findTaskRow(taskId: string): Program<TaskRow | null> {
 }
 
 /** Newest first. */
-export function* listTasks(filter: { state?: TaskRow['state']; laneKey?: string; limit: number }): Program<TaskRow[]> {
+export function* listTasks(filter: {
+  state?: TaskRow['state']
+  laneKey?: string
+  needsWorker?: boolean
+  limit: number
+}): Program<TaskRow[]> {
   const { state, laneKey, limit } = filter
+  if (filter.needsWorker !== undefined) {
+    const needsWorker = filter.needsWorker ? 1 : 0
+    const rows = yield* state === undefined ? tasksByWorker({ needsWorker, limit }) : tasksOfStateByWorker({ state, needsWorker, limit })
+    return rows.map(taskRow).filter(row => laneKey === undefined || row.laneKey === laneKey)
+  }
   if (state !== undefined && laneKey !== undefined) return (yield* tasksOfStateAndLane({ state, laneKey, limit })).map(taskRow)
   if (state !== undefined) return (yield* tasksOfState({ state, limit })).map(taskRow)
   if (laneKey !== undefined) return (yield* tasksOfLane({ laneKey, limit })).map(taskRow)
@@ -61,6 +71,18 @@ const allTasks = statement<{ limit: number }, StoredRow>((database, argument) =>
 
 const tasksOfState = statement<{ state: TaskRow['state']; limit: number }, StoredRow>((database, argument) =>
   tasks(database).where('state', '=', argument('state')).orderBy('number', 'desc').limit(argument('limit')),
+)
+
+const tasksByWorker = statement<{ needsWorker: 0 | 1; limit: number }, StoredRow>((database, argument) =>
+  tasks(database).where('needsWorker', '=', argument('needsWorker')).orderBy('number', 'desc').limit(argument('limit')),
+)
+
+const tasksOfStateByWorker = statement<{ state: TaskRow['state']; needsWorker: 0 | 1; limit: number }, StoredRow>((database, argument) =>
+  tasks(database)
+    .where('state', '=', argument('state'))
+    .where('needsWorker', '=', argument('needsWorker'))
+    .orderBy('number', 'desc')
+    .limit(argument('limit')),
 )
 
 const tasksOfLane = statement<{ laneKey: string; limit: number }, StoredRow>((database, argument) =>

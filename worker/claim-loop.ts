@@ -15,7 +15,7 @@ export type ClaimLoop = {
   drain(): Promise<void>
 }
 
-type Running = { slot: number; cancel: AbortController; done: Promise<void> }
+type Running = { cancel: AbortController; done: Promise<void> }
 
 /**
  * One worker: claims what the ledger gives, up to its slots, whenever the bell rings and at every sweep, and takes over
@@ -29,13 +29,15 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
 
   function look() {
     if (looking) lookAgain = true
-    looking ??= claimAll().finally(() => {
-      looking = null
-      if (lookAgain && !draining) {
-        lookAgain = false
-        look()
-      }
-    })
+    looking ??= claimAll()
+      .catch(error => ports.logger.error({ error }, 'claiming failed; the next sweep tries again'))
+      .finally(() => {
+        looking = null
+        if (lookAgain && !draining) {
+          lookAgain = false
+          look()
+        }
+      })
   }
   async function claimAll() {
     const { limits } = await ports.settings()
@@ -50,13 +52,15 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
         deadOwners,
       })
       if (claim === null) return
+      // Taken while the worker was told to go: given back at once.
+      if (draining) return await ports.ledger.releaseTask(claim)
       crashpoint('claim.after')
       start(claim)
     }
   }
   function start(claim: Claim) {
     const key = `${claim.taskId}/${claim.attempt}`
-    const slot = freeSlot(running)
+    const { slot, release } = ports.takeSlot()
     const cancel = new AbortController()
     const stopWatching = watchClaim(claim, cancel, ports)
     const done = executeTask(claim, cancel.signal, { ...ports, user: ports.userOfSlot(slot) })
@@ -64,12 +68,14 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
         () => undefined,
         error => left(claim, error, ports),
       )
+      .catch(error => ports.logger.error({ error, task: claim.taskId }, 'an attempt could not be given back; its lease runs out'))
       .finally(() => {
         stopWatching()
+        release()
         running.delete(key)
         if (!draining) look()
       })
-    running.set(key, { slot, cancel, done })
+    running.set(key, { cancel, done })
   }
 
   const stopListening = queue.listen(look)
@@ -91,17 +97,11 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
       stopSweep()
       stopTidying()
       for (const { cancel } of running.values()) cancel.abort(handOver)
+      await looking
+      for (const { cancel } of running.values()) cancel.abort(handOver)
       await Promise.all([...running.values()].map(({ done }) => done))
     },
   }
-}
-
-/** The lowest number no running task has. */
-function freeSlot(running: ReadonlyMap<string, Running>): number {
-  const taken = new Set([...running.values()].map(task => task.slot))
-  let slot = 0
-  while (taken.has(slot)) slot += 1
-  return slot
 }
 
 /** An attempt that did not end its task: handed back in good order, taken over, or broken beyond recording it. */

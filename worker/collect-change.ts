@@ -1,6 +1,7 @@
 import picomatch from 'picomatch'
 import { type ChangedFile, decidesChecks, findProtected, type Payload, startsChecks } from '../domain/index.ts'
 import { type AdoptedTree, diffTrees, mixTrees } from '../git/index.ts'
+import { keepPatch } from './keep-patch.ts'
 import { makeTree, type TreePlace } from './make-tree.ts'
 import type { Base, Task } from './task.ts'
 
@@ -12,11 +13,15 @@ export type Change = Payload<'change.collected'>
  */
 export async function collectChange(task: Task, base: Base, place: TreePlace): Promise<Change> {
   const known = task.log.state().change
-  if (known) return known
+  if (known) {
+    await keepPatch(task, base)
+    return known
+  }
   const written = writtenPaths(task)
   const adopted = await makeChangeTree(base, place, written)
   const change = adopted.kind === 'refused' ? refusedChange(place, adopted) : await describeChange(base, place, adopted, written)
   await task.log.record({ type: 'change.collected', commandId: `${task.id}:change`, payload: change })
+  await keepPatch(task, base)
   return change
 }
 

@@ -7,7 +7,9 @@ export type TaskEnd = { outcome: Outcome; reason: string; summary: string }
 export function decideEnd(state: TaskState, delivered: Delivered | null): TaskEnd {
   const ended = state.session?.ended ?? null
   const summary = ended?.text ?? ''
-  if (state.cancel) return { outcome: 'cancelled', reason: `cancelled by ${state.cancel.by}`, summary }
+  // A cancel that came after the pull request was opened came too late; what is there is said.
+  if (state.cancel && delivered?.kind !== 'pull-request')
+    return { outcome: 'cancelled', reason: `cancelled by ${state.cancel.by}`, summary }
   if (!ended) return { outcome: 'errored', reason: 'the session has no end', summary }
   switch (ended.reason) {
     case 'cancelled':

@@ -2,6 +2,7 @@ import { applyEffect, type EffectProposal, effectId, type Settled } from '../eff
 import { effectPortsOf, placeOf } from './effect-ports.ts'
 import type { Commit } from './make-commit.ts'
 import { renderPullRequest, renderTitle } from './render-pull-request.ts'
+import { goOn, Stopped } from './stopped.ts'
 import type { Base, Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
 import { withPatience } from './with-patience.ts'
@@ -49,12 +50,21 @@ export async function apply(
   proposal: EffectProposal,
 ): Promise<Settled & { kind: 'settled' }> {
   if (!task.accepted.grant.effects.includes(proposal.kind)) throw new Error(`the task's grant has no effect ${proposal.kind}`)
+  await mayDeliver(task, proposal)
   const settled = await withPatience(task, `the ${proposal.kind}`, () => {
     const known = task.log.state().effects[effectId(task.id, proposal)] ?? null
     return applyEffect(task.id, proposal, known, effectPortsOf(task, base))
   })
   if (settled.kind === 'fenced') throw new OwnershipLost(`task ${task.id}: ownership was lost before the ${proposal.kind}`)
   return settled
+}
+
+/** Asked right before what people will see as the result: a cancel, the clock or the kill switch still stops it. */
+async function mayDeliver(task: Omit<Task, 'comment' | 'probe'>, { kind }: EffectProposal): Promise<void> {
+  if (kind !== 'push' && kind !== 'pull-request') return
+  goOn(task)
+  if ((await task.log.refresh()).cancel) throw new Stopped('cancelled')
+  if ((await task.ports.ledger.switch('runs'))?.value === 'pulled') throw new Stopped('switched-off')
 }
 
 function fallen({ state, reason }: { state: string; reason: string }): Delivered {

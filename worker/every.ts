@@ -1,5 +1,8 @@
 import type { WorkerPorts } from './ports.ts'
 
+const gapMsMin = 10
+const settingsRetryMs = 1_000
+
 /** Runs `work` again and again, never twice at once; a failure is logged and tried again at the next turn. */
 export function every(
   ports: Pick<WorkerPorts, 'settings' | 'logger'>,
@@ -18,8 +21,12 @@ export function every(
   }
   const arm = async () => {
     if (stopped) return
-    const { limits } = await ports.settings()
-    if (!stopped) timer = setTimeout(turn, Math.max(10, gapOf(limits)))
+    const gapMs = await ports.settings().then(({ limits }) => gapOf(limits), settingsFailed)
+    if (!stopped) timer = setTimeout(turn, Math.max(gapMsMin, gapMs))
+  }
+  function settingsFailed(error: unknown): number {
+    ports.logger.error({ error }, 'settings could not be read; periodic work goes on')
+    return settingsRetryMs
   }
   void arm()
   return () => {

@@ -26,16 +26,16 @@ export async function executeTask(claim: Claim, cancel: AbortSignal, ports: Work
     const place = await openTaskWorkspace(task, base)
     await runTaskSession(task, base, place)
     const change = await collectChange(task, base, place)
-    if (isStopped(task.log.state())) return await endTask(task, base, decideEnd(task.log.state(), null))
+    if (isStopped(task.log.state())) return await endTask(task, decideEnd(task.log.state(), null))
     await runChecks(task, base, change, place)
     const verdict = await judgeChange(task, base, change)
-    if (verdict.verdict === 'no-change') return await endTask(task, base, decideEnd(task.log.state(), null))
+    if (verdict.verdict === 'no-change') return await endTask(task, decideEnd(task.log.state(), null))
     const commit = await makeCommit(task, base, change)
     const delivered = await deliver(task, base, commit)
-    return await endTask(task, base, decideEnd(task.log.state(), delivered))
+    return await endTask(task, decideEnd(task.log.state(), delivered))
   } catch (error) {
     return await endBroken(task, error)
   } finally {
-    await closeTask(task)
+    await closeTask(task).catch(error => ports.logger.warn({ error, task: task.id }, 'folders of an attempt are left to the sweep'))
   }
 }

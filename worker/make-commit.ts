@@ -1,5 +1,5 @@
 import type { Payload } from '../domain/index.ts'
-import { makeInert } from '../effects/index.ts'
+import { makeInertForCommit } from '../effects/index.ts'
 import { commitTree } from '../git/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import type { Change } from './collect-change.ts'
@@ -48,7 +48,7 @@ function branchName(verb: string, number: number | null, taskId: string): string
 function renderMessage(task: Task): string {
   const { session } = task.log.state()
   const title = renderTitle(session?.ended?.text ?? '', task.accepted.subject)
-  const body = makeInert(session?.ended?.text ?? '')
+  const body = makeInertForCommit(session?.ended?.text ?? '')
     .trim()
     .slice(0, 4_000)
   return `${title}\n\n${body}\n\nGrokbot-Task: ${task.id}\n`

@@ -22,13 +22,12 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
       payload: { owner: ports.owner, recovers: claim.recovers },
     })
   }
-  const runsDir = path.join(ports.dataDir, 'runs', claim.taskId)
-  await rm(runsDir, { recursive: true, force: true })
-  const runDir = path.join(runsDir, String(claim.attempt))
+  const runDir = path.join(ports.dataDir, 'runs', claim.taskId, String(claim.attempt))
   const taskDir = path.join(ports.dataDir, 'tasks', claim.taskId)
-  // Passable, not listable: a sandbox's user must reach its own folder below and nothing beside it.
-  await mkdir(runDir, { recursive: true, mode: 0o711 })
-  await mkdir(taskDir, { recursive: true, mode: 0o700 })
+  // A task that only gets its end needs no folder, and must not fail for want of one.
+  if (!claim.exhausted) await makeFolders(runDir, taskDir)
+  // Waiting has a limit of its own (`deadlineAt`); the time to work counts from the first attempt.
+  const deadlineAt = Math.min(accepted.deadlineAt, (log.state().attempts[0]?.at ?? ports.now()) + accepted.limits.wallMs)
   const task = {
     id: claim.taskId,
     attempt: claim.attempt,
@@ -37,11 +36,19 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
     log,
     ports,
     settings: await ports.settings(),
+    deadlineAt,
     runDir,
     taskDir,
-    stop: AbortSignal.any([cancel, deadlineSignal(accepted.deadlineAt - ports.now())]),
+    stop: AbortSignal.any([cancel, deadlineSignal(deadlineAt - ports.now())]),
   }
   return { ...task, comment: startProgressComment(task), probe: startProbe(task) }
+}
+
+async function makeFolders(runDir: string, taskDir: string): Promise<void> {
+  await rm(path.dirname(runDir), { recursive: true, force: true })
+  // Passable, not listable: a sandbox's user must reach its own folder below and nothing beside it.
+  await mkdir(runDir, { recursive: true, mode: 0o711 })
+  await mkdir(taskDir, { recursive: true, mode: 0o700 })
 }
 
 /** None for a task that only gets its end, or whose sandbox an earlier attempt has recorded. */
@@ -62,7 +69,7 @@ function deadlineSignal(leftMs: number): AbortSignal {
 }
 
 export async function closeTask(task: Task): Promise<void> {
-  task.comment.stop()
+  await task.comment.stop()
   await task.probe?.gone
   await rm(task.runDir, { recursive: true, force: true })
   crashpoint('cleanup.halfDone')

@@ -20,6 +20,8 @@ export type WorkerPorts = {
   user: SandboxUser
   /** One user for each task that is worked on at the same time, so that sessions can not read each other's files. */
   userOfSlot(slot: number): SandboxUser
+  /** A slot no other living process has; given back when its task has left. */
+  takeSlot(): { slot: number; release(): void }
   /** Where a session runs: a worker thread of its own (`serve`) or this thread (one-session processes). */
   crashpoint: string | null
   sessionPlace: 'thread' | 'here'

@@ -17,10 +17,11 @@ export type ProgressComment = {
   doing(words: string): void
   /** Stops editing and writes the last text; posts one for a failure that had no comment yet. */
   finish(end: TaskEnd): Promise<void>
-  stop(): void
+  /** No edit is on its way any more when it resolves. */
+  stop(): Promise<void>
 }
 
-const silent: ProgressComment = { doing: () => undefined, finish: async () => undefined, stop: () => undefined }
+const silent: ProgressComment = { doing: () => undefined, finish: async () => undefined, stop: async () => undefined }
 
 export function startProgressComment(task: Omit<Task, 'comment' | 'probe'>): ProgressComment {
   const { accepted, settings, ports } = task
@@ -50,9 +51,10 @@ export function startProgressComment(task: Omit<Task, 'comment' | 'probe'>): Pro
     timer.unref()
   }
   arm(commentOf(state()) ? progressGapMs : Math.max(0, progressAfterMs - (ports.now() - (state().accepted?.at ?? 0))))
-  const stop = () => {
+  const stop = async () => {
     stopped = true
     clearTimeout(timer)
+    await writing
   }
   return {
     doing: text => {
@@ -60,8 +62,7 @@ export function startProgressComment(task: Omit<Task, 'comment' | 'probe'>): Pro
     },
     stop,
     async finish(end) {
-      stop()
-      await writing
+      await stop()
       await writeLast(task, end)
     },
   }

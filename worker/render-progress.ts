@@ -36,8 +36,8 @@ export function renderEnded(state: TaskState, end: TaskEnd, now: number, prefix:
   const number = pull?.remote?.['number']
   if (end.outcome === 'succeeded')
     return [`${verb} — done in ${took}${cost}${number ? `: #${number}` : ''}`, '', checksLine(state)].join('\n')
-  if (end.outcome === 'cancelled') return `${verb} — ${makeInert(end.reason)} after ${took}${cost}. Nothing was pushed.`
-  const pushed = number ? `Delivered as the draft #${number}.` : 'Nothing was pushed.'
+  if (end.outcome === 'cancelled') return `${verb} — ${makeInert(end.reason)} after ${took}${cost}. ${pushedWords(state, number)}`
+  const pushed = pushedWords(state, number)
   const kept = state.change && state.change.files.length > 0 ? ['- Kept: the change as a patch, in the record of this run'] : []
   const word = end.outcome === 'errored' ? 'failed, our fault,' : end.outcome === 'timed-out' ? 'out of time' : 'failed'
   return [
@@ -49,6 +49,16 @@ export function renderEnded(state: TaskState, end: TaskEnd, now: number, prefix:
     `- Go on: say more with \`${prefix} ${accepted?.command.verb ?? 'fix'} <what>\``,
     ...resumedLine(state),
   ].join('\n')
+}
+
+/** What is on GitHub now, from the effects and not from the outcome. */
+function pushedWords(state: TaskState, number: unknown): string {
+  if (number) return `Delivered as #${number}.`
+  const push = Object.values(state.effects).find(effect => effect.kind === 'push')
+  if (push?.state === 'confirmed') return `The branch \`${inCode(String(push.remote?.['branch']))}\` was pushed; there is no pull request.`
+  return push && push.state !== 'rejected' && push.state !== 'prepared'
+    ? 'It is not known whether the branch was pushed.'
+    : 'Nothing was pushed.'
 }
 
 function doneLines(state: TaskState): string[] {

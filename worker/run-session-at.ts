@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { SessionResult } from '../agent/index.ts'
+import { handOver, type SessionResult } from '../agent/index.ts'
 import { entryPath } from '../entries.ts'
 import type { WorkerPorts } from './ports.ts'
 import { runOrderedSession } from './run-ordered-session.ts'
@@ -22,8 +22,7 @@ function runInThread(order: SessionOrder, cancel: AbortSignal, onMessage: (messa
   return new Promise((resolve, reject) => {
     let result: SessionResult | null = null
     const stop = () => {
-      Atomics.store(new Int32Array(order.cancelFlag), 0, 1)
-      thread.postMessage({ kind: 'cancel', reason: String(cancel.reason) } satisfies ToSession)
+      thread.postMessage({ kind: 'cancel', why: cancel.reason === handOver ? 'hand-over' : 'cancelled' } satisfies ToSession)
     }
     if (cancel.aborted) stop()
     cancel.addEventListener('abort', stop, { once: true })

@@ -38,7 +38,6 @@ function orderOf(task: Task, base: Base, place: TaskPlace): SessionOrder {
     baselineTree: task.log.state().setup?.baselineTree ?? place.workspace.baseTree,
     poolSize: settings.limits.sandboxPoolSize,
     runDir: place.sessionDir,
-    cancelFlag: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
     crashpoint: ports.crashpoint,
   }
 }
@@ -58,7 +57,7 @@ function startOf(task: Task, base: Base): Omit<SessionStart, 'recorded'> {
     instructions: base.instructions,
     grant: { ...accepted.grant, profile: base.config.profile.value },
     limits: base.limits,
-    deadlineAt: accepted.deadlineAt,
+    deadlineAt: task.deadlineAt,
     network: 'none',
     family: 'grok_build',
     model: modelSettingsOf(ports.model.model, settings.operator.models?.[ports.model.model]),

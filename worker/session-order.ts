@@ -3,8 +3,7 @@ import type { ModelEndpoint } from '../config-schema/index.ts'
 import type { TreePlace } from './make-tree.ts'
 
 /**
- * Everything that crosses into a session's thread, as plain data. No function crosses. Cancel goes in as a message and as
- * a shared flag, so that a thread busy in one long step sees it at its next look.
+ * Everything that crosses into a session's thread, as plain data. No function crosses. Cancel goes in as a message.
  */
 export type SessionOrder = {
   taskId: string
@@ -18,12 +17,11 @@ export type SessionOrder = {
   poolSize: number
   /** Host folder of home, tmp and outputs: the same that setup used. */
   runDir: string
-  /** One Int32: 1 = stop. */
-  cancelFlag: SharedArrayBuffer
   crashpoint: string | null
 }
 
-export type ToSession = { kind: 'cancel'; reason: string }
+/** `why` is what the session is stopped for: the constant itself, since an error's text says nothing to a program. */
+export type ToSession = { kind: 'cancel'; why: 'cancelled' | 'hand-over' }
 
 export type FromSession =
   | { kind: 'progress'; update: ProgressUpdate }

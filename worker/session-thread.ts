@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { handOver } from '../agent/index.ts'
 import { armCrashpoint, registerSecret } from '../telemetry/index.ts'
 import { runOrderedSession } from './run-ordered-session.ts'
 import type { FromSession, SessionOrder, ToSession } from './session-order.ts'
@@ -13,7 +14,7 @@ const post = (message: FromSession) => port.postMessage(message)
 if (order.crashpoint) armCrashpoint(order.crashpoint)
 registerSecret(order.endpoint.apiKey)
 port.on('message', (message: ToSession) => {
-  if (message.kind === 'cancel') cancel.abort(new Error(message.reason))
+  if (message.kind === 'cancel') cancel.abort(message.why === 'hand-over' ? handOver : new Error('stopped'))
 })
 runOrderedSession(order, cancel.signal, post)
   .then(

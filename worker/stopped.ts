@@ -3,7 +3,7 @@ import type { Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
 
 /** Why an attempt stops before its road is walked to the end. `handed-back`: the worker goes, another goes on. */
-export type StopKind = 'cancelled' | 'deadline' | 'handed-back'
+export type StopKind = 'cancelled' | 'deadline' | 'handed-back' | 'switched-off'
 
 /** Thrown between steps, so that no step has to pass "stop" on; caught once, in the spine. */
 export class Stopped extends Error {

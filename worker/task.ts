@@ -23,6 +23,8 @@ export type Task = {
   runDir: string
   /** Everything of this task on disk that outlives an attempt: its store, its patch, its bundle. */
   taskDir: string
+  /** UTC milliseconds. */
+  deadlineAt: number
   /** Aborted by a cancel, the deadline, a lost lease or a worker that goes; `goOn` tells them apart. */
   stop: AbortSignal
 }

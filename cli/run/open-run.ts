@@ -83,6 +83,7 @@ export function runPorts({ dataDir, ledger, owner }: RunPlace, options: PortsOpt
     settings: async () => workerSettings(environment, dataDir),
     user,
     userOfSlot: () => user,
+    takeSlot: () => ({ slot: 0, release: () => undefined }),
     sessionPlace: options.sessionPlace,
     crashpoint: environment.GROKBOT_CRASHPOINT ?? null,
     markerKey: readOrMakeKey(dataDir, 'marker.key'),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { joinBlocks, makeInert } from '../../effects/outgoing-filter.ts'
+import { joinBlocks, makeInert, makeInertForCommit } from '../../effects/outgoing-filter.ts'
 
 describe('foreign text is made inert', () => {
   test.each([
@@ -38,4 +38,13 @@ test('a fence that is never closed protects nothing', () => {
 test('what does not fit is left out whole and said in the last line', () => {
   const text = joinBlocks(['a'.repeat(50), '', 'b'.repeat(100), 'c'], 150)
   expect(text).toBe(`${'a'.repeat(50)}\n\nCut at 150 characters; the rest is in the run's record.`)
+})
+
+test.each([
+  ['CI is not switched off', 'done [skip ci]', 'done (skip ci)'],
+  ['nor by another spelling', '[actions skip] ***NO_CI***', '(actions skip) NO_CI'],
+  ['nobody signs', 'x\n\nSigned-off-by: A <a@b.c>', 'x\n\n- Signed-off-by: A &lt;a@b.c>'],
+  ['checks are not skipped', 'x\n\n\nskip-checks: true', 'x\n\n\n- skip-checks: true'],
+])('in a commit message %s', (_, text, expected) => {
+  expect(makeInertForCommit(text)).toBe(expected)
 })

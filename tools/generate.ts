@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { format } from 'node:util'
 import { z } from 'zod'
+import { subCommands } from '../cli/sub-commands.ts'
 import { limitTable, RepositoryConfig } from '../config-schema/index.ts'
 import { commandTable, eventTypes } from '../domain/index.ts'
 import { crashpointNames } from '../telemetry/index.ts'
@@ -67,6 +68,14 @@ fill(
       row.needs,
       row.help,
     ]),
+  ),
+)
+fill(
+  'docs/cli.md',
+  'sub-commands',
+  table(
+    ['sub-command', 'what it does'],
+    subCommands.map(({ name, description }) => [`\`${name}\``, description]),
   ),
 )
 fill('docs/events.md', 'events', eventTypes.map(type => `- \`${type}\``).join('\n'))

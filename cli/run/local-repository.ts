@@ -71,16 +71,47 @@ async function readBase(root: string, baseRef: string | null): Promise<LocalRepo
 }
 
 /**
- * Compared by what git's index says of times and sizes, never by reading through a filter: a filter is a program the
- * repository's configuration may name.
+ * Paths that differ from HEAD. Git is asked only for what it can tell without reading a file through a filter: a filter is
+ * a program the repository's configuration may name. Where times differ, the bytes themselves are compared.
  */
 async function countUncommitted(root: string): Promise<number> {
-  const lists = await Promise.all([
+  const [staged, touched, untracked] = await Promise.all([
     ask(root, ['diff-index', '--cached', '--name-only', '-z', '--no-ext-diff', '--ignore-submodules', 'HEAD', '--']),
-    ask(root, ['diff-files', '--name-only', '-z', '--no-ext-diff', '--ignore-submodules', '--']),
+    ask(root, ['diff-files', '--raw', '--no-abbrev', '-z', '--no-ext-diff', '--ignore-submodules', '--']),
     ask(root, ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ':(exclude,top).grok/out']),
   ])
-  return new Set(lists.flatMap(list => (list ?? '').split('\0').filter(name => name !== ''))).size
+  const changed = await keepChanged(root, readRaw(touched ?? ''))
+  return new Set([...names(staged), ...changed, ...names(untracked)]).size
+}
+
+function names(list: string | null): string[] {
+  return (list ?? '').split('\0').filter(name => name !== '')
+}
+
+type Touched = { path: string; blob: string; regular: boolean }
+
+/** `:100644 100644 <blob> 0000000 M`, NUL, path, NUL. */
+function readRaw(raw: string): Touched[] {
+  const parts = names(raw)
+  return parts.flatMap((head, index) => {
+    if (index % 2 === 1) return []
+    const [was = '', is = '', blob = ''] = head.split(' ')
+    // A link would be followed, so only a file that was one and still is gets read.
+    return [{ path: parts[index + 1] ?? '', blob, regular: was.startsWith(':100') && is.startsWith('100') }]
+  })
+}
+
+/** Above this many, times are taken for changes: it is a count for people. */
+const comparedMax = 2_000
+
+async function keepChanged(root: string, touched: readonly Touched[]): Promise<string[]> {
+  const comparable = touched.filter(({ path: name, regular }) => regular && !name.includes('\n'))
+  if (comparable.length === 0 || comparable.length > comparedMax) return touched.map(({ path: name }) => name)
+  const input = comparable.map(({ path: name }) => `${name}\n`).join('')
+  const hashed = await runGit(root, ['hash-object', '--no-filters', '--stdin-paths'], false, input)
+  const blobs = hashed.stdout.split('\n')
+  const same = new Set(comparable.filter(({ blob }, index) => hashed.exitCode === 0 && blobs[index] === blob).map(({ path: name }) => name))
+  return touched.map(({ path: name }) => name).filter(name => !same.has(name))
 }
 
 /** A file of a commit as text; null when it is not there. */
@@ -129,7 +160,7 @@ const readSettings = [...programsOff, 'safe.directory=*']
 const inherited = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_OBJECT_DIRECTORY', 'GIT_COMMON_DIR', 'GIT_NAMESPACE', 'GIT_PREFIX']
 const readEnvironment = { GIT_OPTIONAL_LOCKS: '0', GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' }
 
-async function runGit(root: string, argv: readonly string[], writes: boolean) {
+async function runGit(root: string, argv: readonly string[], writes: boolean, input?: string) {
   const settings = writes ? programsOff : readSettings
   const result = await execa('git', [...settings.flatMap(setting => ['-c', setting]), ...argv], {
     cwd: root,
@@ -137,7 +168,7 @@ async function runGit(root: string, argv: readonly string[], writes: boolean) {
       ...Object.fromEntries(inherited.map(name => [name, undefined])),
       ...{ LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_PAGER: 'cat', ...(writes ? {} : readEnvironment) },
     },
-    stdin: 'ignore',
+    ...(input === undefined ? { stdin: 'ignore' as const } : { input }),
     timeout: gitWallMs,
     maxBuffer: outputBytesMax,
     reject: false,

@@ -15,7 +15,11 @@ export function writeOutFiles(root: string, taskId: string, files: { patch: stri
   const opened = openOutFolder(root)
   if (opened.kind === 'unusable') return { ...present, problem: opened.problem }
   const put = (from: string | null, name: string) => (from === null ? null : copyInto(opened.folder, from, name))
-  return { patch: put(present.patch, `${taskId}.patch`), bundle: put(present.bundle, `${taskId}.json`), problem: null }
+  try {
+    return { patch: put(present.patch, `${taskId}.patch`), bundle: put(present.bundle, `${taskId}.json`), problem: null }
+  } catch (error) {
+    return { ...present, problem: `.grok/out can not be written: ${(error as NodeJS.ErrnoException).code}` }
+  }
 }
 
 type OutFolder = { kind: 'opened'; folder: string } | { kind: 'unusable'; problem: string }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
@@ -331,6 +331,8 @@ describe('where a run starts from', () => {
     const opened = await scene({ 'deep/er/file': '' })
     opened.write('repo/new.txt', '')
     opened.write('repo/value.txt', 'other bytes\n')
+    // Touched and the same: a copied repository is full of such files.
+    utimesSync(path.join(opened.repo, 'check.sh'), 1, 1)
     expect(await readLocalRepository(path.join(opened.repo, 'deep/er'), null)).toMatchObject({
       root: opened.repo,
       branch: 'main',

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -239,7 +239,7 @@ test('names that stand for .git are found without git as well, and only those', 
 
 /** Writes a pack with exactly these entries as the root tree, object by object, the way no git command would. */
 function writeHostileTree(plan: TreePlan, entries: Entry[]): void {
-  const objects = join(plan.quarantine, 'hand-made')
+  const objects = mkdtempSync(join(scene.folder, 'hand-made-'))
   mkdirSync(join(objects, 'pack'), { recursive: true })
   const ids: string[] = []
   const write = (type: string, content: Buffer) => {

@@ -102,6 +102,9 @@ export const sampleFiles = {
   '.gitignore': 'node_modules/\n*.log\n',
 }
 
+/** Every test file has a process and a user of its own, as every session of the product has. */
+const sessionUid = 62_000 + (process.pid % 2_000)
+
 export type Scene = {
   folder: string
   dataDir: string
@@ -126,7 +129,7 @@ export async function openScene(folder: string, project: string): Promise<Scene>
   const fetched = await fetchMirror(mirror, { url: project })
   if (fetched.kind !== 'fetched') throw new Error(JSON.stringify(fetched))
   const store = openStore({ dataDir, mirror, taskId: 'task-1' })
-  const user = isRoot ? { uid: 61_234, gid: mirror.gid as number } : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  const user = isRoot ? { uid: sessionUid, gid: mirror.gid as number } : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   const base = plainGit(project, 'rev-parse', 'HEAD')
   return { folder, dataDir, project, mirror, store, user, base, baseTree: plainGit(project, 'rev-parse', 'HEAD^{tree}') }
 }

@@ -38,7 +38,8 @@ async function serve(options: Options, environment: Environment): Promise<void> 
   })
   logger.info({ url: serving.url }, 'listening for webhooks')
   await new Promise<void>(stop => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop())
+    // Listeners that stay: a library that tidies up after children ends the process itself once no other is left.
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop())
   })
   await serving.close()
 }

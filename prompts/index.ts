@@ -1,1 +1,1 @@
-export { openPrompts, PromptFault, type Prompts } from './open-prompts.ts'
+export { openPrompts, type Prompts } from './open-prompts.ts'

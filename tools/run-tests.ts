@@ -42,6 +42,8 @@ const run = await execa(
 const report = Report.parse(JSON.parse(readFileSync(file, 'utf8')))
 rmSync(folder, { recursive: true, force: true })
 
+/** Files run two at a time, and a machine is sometimes busy: only what is far over its line fails. */
+const loadedMachineFactor = 1.5
 const seconds = new Map<string, number>()
 const counts = { passed: 0, failed: 0, skipped: 0 }
 for (const result of report.testResults) {
@@ -54,7 +56,7 @@ for (const result of report.testResults) {
 let over = false
 for (const [suite, spent] of [...seconds].sort(([one], [other]) => one.localeCompare(other))) {
   const allowed = budget[suite]
-  const late = allowed === undefined || spent > allowed
+  const late = allowed === undefined || spent > allowed * loadedMachineFactor
   over ||= late
   process.stdout.write(
     `${suite.padEnd(12)} ${spent.toFixed(1).padStart(7)} s of ${allowed ?? 'no line in test/budget.json'}${late ? '  OVER' : ''}\n`,

@@ -25,6 +25,8 @@ export type Stage = {
   serve(crashpoint?: string): Promise<Server>
   comment(body: string, author?: string): Promise<void>
   waitForEvent(type: EventType): Promise<void>
+  /** Replaces the operator's file while processes run. */
+  writeOperator(text: string): void
   /** The last delivery again, under its own id. */
   redeliver(): Promise<void>
   ledger: Ledger
@@ -93,12 +95,13 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       await simulator.github.deliver({ event: 'issue_comment', to: url, ...last })
     },
     async waitForEvent(type) {
-      for (const until = Date.now() + 30_000; Date.now() < until; await sleep(20)) {
+      for (const until = Date.now() + eventWallMs; Date.now() < until; await sleep(20)) {
         for (const { taskId } of await ledger.tasks({ limit: 10 }))
           if ((await ledger.readEvents(taskId)).some(event => event.type === type)) return
       }
-      throw new Error(`no ${type} within 30 s`)
+      throw new Error(`no ${type} within ${eventWallMs} ms`)
     },
+    writeOperator: text => writeFileSync(path.join(dataDir, 'operator.yml'), text),
     async redeliver() {
       if (last) await simulator.github.deliver({ event: 'issue_comment', to: url, ...last })
     },
@@ -112,6 +115,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   }
 }
 
+const eventWallMs = 90_000
 const deliveryOf = (commentId: number) => `00000000-0000-4000-8000-${String(commentId).padStart(12, '0').slice(-12)}`
 
 async function prepareGitHub({ github }: Simulator, folder: string, { files, issueAuthor = 'mona' }: StageOptions) {

@@ -11,8 +11,8 @@ export type LocalRepository = {
   /** The branch that is checked out; `HEAD` when none is. */
   branch: string
   base: { sha: string; ref: string }
-  /** Tracked and untracked paths that differ from HEAD and so are not used. */
-  uncommitted: number
+  /** Counts the tracked and untracked paths that differ from HEAD and so are not used. */
+  uncommitted(): Promise<number>
 }
 
 const gitWallMs = 60_000
@@ -25,18 +25,34 @@ const outputBytesMax = 64 * 1024 * 1024
 export async function readLocalRepository(folder: string, baseRef: string | null): Promise<LocalRepository> {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`there is no folder ${escapeText(folder)}`, ['name the repository: --repo DIR'])
+  const plain = baseRef === null ? await readPlain(folder) : null
+  const { root, branch, base } = plain ?? (await readNamed(folder, baseRef))
+  return { root, branch, base, uncommitted: () => countUncommitted(root) }
+}
+
+type Start = Pick<LocalRepository, 'root' | 'branch' | 'base'>
+
+/** The usual case, in one start of git: HEAD is a branch with a commit. Null: ask in single steps, which can say what is wrong. */
+async function readPlain(folder: string): Promise<Start | null> {
+  const answer = await ask(folder, ['rev-parse', '--show-toplevel', 'HEAD^{commit}', '--symbolic-full-name', 'HEAD'])
+  const lines = answer?.split('\n') ?? []
+  const [sha = '', ref = ''] = lines.slice(-2)
+  // A folder's name may hold line ends, a commit and a branch never do.
+  const top = lines.slice(0, -2).join('\n')
+  if (top === '' || !/^[0-9a-f]{40}$/.test(sha) || !ref.startsWith('refs/heads/')) return null
+  const branch = ref.slice('refs/heads/'.length)
+  return { root: realpathSync(top), branch, base: { sha, ref: branch } }
+}
+
+async function readNamed(folder: string, baseRef: string | null): Promise<Start> {
   const top = await ask(folder, ['rev-parse', '--show-toplevel'])
   if (top === null)
     throw new UsageError(`${escapeText(folder)} is not the work tree of a git repository`, [
       'name one: --repo DIR; or make one: git init && git add -A && git commit',
     ])
   const root = realpathSync(top)
-  const [branch, base, uncommitted] = await Promise.all([
-    ask(root, ['symbolic-ref', '--short', '-q', 'HEAD']),
-    readBase(root, baseRef),
-    countUncommitted(root),
-  ])
-  return { root, branch: branch ?? 'HEAD', base, uncommitted }
+  const [branch, base] = await Promise.all([ask(root, ['symbolic-ref', '--short', '-q', 'HEAD']), readBase(root, baseRef)])
+  return { root, branch: branch ?? 'HEAD', base }
 }
 
 async function readBase(root: string, baseRef: string | null): Promise<LocalRepository['base']> {

@@ -18,14 +18,13 @@ export type RunOutput = {
   close(): void
 }
 
-type Facts = { taskId: string; model: string; startedAt: number; note: string | null }
+type Facts = { taskId: string; model: string; startedAt: number }
 
 export function openRunOutput(state: TaskState, options: RunOptions, environment: Environment, facts: Facts): RunOutput {
   if (options.streamJson) return streamOutput(state, facts)
   const stream = process.stderr
   const live = stream.isTTY === true && !options.plain && !environment.CI && (stream.columns ?? 0) >= columnsMin
   const view = options.quiet ? silentView : viewOf(state, options, environment, facts)
-  if (facts.note) view.note(`  ${escapeText(facts.note)}`)
   return { ...view, live: live && !options.quiet }
 }
 
@@ -64,7 +63,7 @@ function limitsText(accepted: TaskAccepted | null): string {
 }
 
 /** One object a line; what the view draws is in it, unescaped but for what a terminal could take for an order. */
-function streamOutput(state: TaskState, { taskId, model, startedAt, note }: Facts): RunOutput {
+function streamOutput(state: TaskState, { taskId, model, startedAt }: Facts): RunOutput {
   const write = (type: string, fields: object) =>
     void process.stdout.write(`${toSafeJson({ type, taskId, elapsedMs: Math.round(performance.now() - startedAt), ...fields })}\n`)
   const { accepted } = state
@@ -74,7 +73,6 @@ function streamOutput(state: TaskState, { taskId, model, startedAt, note }: Fact
     base: accepted?.base,
     limits: accepted?.limits,
     model,
-    ...(note ? { note } : {}),
   })
   return {
     live: false,

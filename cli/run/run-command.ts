@@ -6,12 +6,13 @@ import type { Claim } from '../../ledger/index.ts'
 import { createLogger, silentLogger } from '../../telemetry/index.ts'
 import { executeTask, type WorkerSettings, watchClaim } from '../../worker/index.ts'
 import { dataFolderOf, makeDataFolder } from '../data-folder.ts'
+import { escapeText } from '../escape.ts'
 import { UsageError } from '../exit.ts'
 import { readOperator } from '../read-operator.ts'
 import type { RunOptions } from '../run.ts'
 import { finishRun } from './finish.ts'
 import { listenForInterrupts, listenForKeys } from './interrupts.ts'
-import { readLocalRepository } from './local-repository.ts'
+import { type LocalRepository, readLocalRepository } from './local-repository.ts'
 import { openModel, type RunModel } from './model.ts'
 import { acceptAndClaim, claimAgain, openRunPlace, type RunPlace, runPorts } from './open-run.ts'
 import { decideRun, proposeRun, type RunOrder, readCommand, readIssue } from './order.ts'
@@ -30,9 +31,15 @@ export async function runCommand(words: readonly string[], options: RunOptions, 
     const taskId = options.resume ?? `t_${ulid()}`
     const begun = asked ? await begin(taskId, asked, place, settings) : await goOn(taskId, place, settings)
     const before = foldTask(await place.ledger.readEvents(taskId))
-    const output = openRunOutput(before, options, environment, { taskId, model: model.endpoint.model, startedAt, note: begun.note })
+    const output = openRunOutput(before, options, environment, { taskId, model: model.endpoint.model, startedAt })
+    // A note that can not be made is not made; it must not end the run.
+    const noted = begun.note.then(
+      note => void (note && output.note(`  ${escapeText(note)}`)),
+      () => undefined,
+    )
     const state =
       begun.claim === null ? before : await work(begun.claim, { place, model, output, environment, thread: options.thread ?? false })
+    await noted
     output.close()
     process.exitCode = await finishRun(state, { taskId, dataDir, options, startedAt })
   } finally {
@@ -50,7 +57,7 @@ function checkTogether(words: readonly string[], options: RunOptions): void {
 }
 
 /** `claim` is null when the task is over already. */
-type Begun = { claim: Claim | null; note: string | null }
+type Begun = { claim: Claim | null; note: Promise<string | null> }
 
 /** What a person wrote, read before anything is opened. */
 type Asked = Pick<RunOrder, 'command' | 'subject'> & Pick<RunOptions, 'repo' | 'base'>
@@ -73,13 +80,19 @@ async function begin(taskId: string, asked: Asked, place: RunPlace, settings: Wo
   const repository = await readLocalRepository(asked.repo, asked.base ?? null)
   const order = { command: asked.command, row, subject: asked.subject, repository }
   const claim = await acceptAndClaim(place, proposeRun(order, taskId, settings, Date.now()), settings)
-  const { uncommitted } = repository
-  return { claim, note: uncommitted > 0 ? `${uncommitted} uncommitted ${uncommitted === 1 ? 'change is' : 'changes are'} not used` : null }
+  return { claim, note: uncommittedNote(repository) }
+}
+
+/** Counted while the run goes on already: nothing depends on it. */
+async function uncommittedNote({ uncommitted }: LocalRepository): Promise<string | null> {
+  const count = await uncommitted()
+  return count > 0 ? `${count} uncommitted ${count === 1 ? 'change is' : 'changes are'} not used` : null
 }
 
 async function goOn(taskId: string, place: RunPlace, settings: WorkerSettings): Promise<Begun> {
   const claim = await claimAgain(place, taskId, settings)
-  return claim === 'ended' ? { claim: null, note: 'this task has ended already' } : { claim, note: `goes on as attempt ${claim.attempt}` }
+  if (claim === 'ended') return { claim: null, note: Promise.resolve('this task has ended already') }
+  return { claim, note: Promise.resolve(`goes on as attempt ${claim.attempt}`) }
 }
 
 type Work = { place: RunPlace; model: RunModel; output: RunOutput; environment: Environment; thread: boolean }

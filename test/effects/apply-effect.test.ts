@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { EffectState, NewEvent } from '../../domain/index.ts'
-import { applyEffect, type EffectPorts, type EffectProposal } from '../../effects/index.ts'
+import { applyEffect, type EffectPorts, type EffectProposal, GitHubAway } from '../../effects/index.ts'
 import { createGitHubApp } from '../../github/index.ts'
 import { type Simulator, startSimulator } from '../../simulator/index.ts'
 
@@ -151,9 +151,13 @@ test('a rate limit is waited for', async () => {
   expect(comments().length).toBe(1)
 })
 
-test('without a clear answer it ends as unknown, for a person', async () => {
-  simulator.github.fail({ method: 'POST', path: /comments$/, fault: { kind: 'cut', when: 'before' }, times: 10 })
-  expect(await apply()).toMatchObject({ state: 'unknown' })
+test('what got no answer and is not there stays dispatched: the caller waits and comes back', async () => {
+  simulator.github.fail({ method: 'POST', path: /comments$/, fault: { kind: 'cut', when: 'before' }, times: 3 })
+  await expect(apply()).rejects.toThrow(GitHubAway)
+  expect(phases()).toEqual(['prepared', 'dispatched', 'dispatched', 'dispatched'])
+  events = []
+  expect(await apply(known('dispatched', 3))).toMatchObject({ state: 'confirmed' })
+  expect([comments().length, phases()]).toEqual([1, ['dispatched', 'confirmed']])
 })
 
 describe('an attempt that lost its task writes nothing', () => {

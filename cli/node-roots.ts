@@ -9,8 +9,8 @@ const systemPlaces = ['/usr/local/bin/node', '/usr/bin/node', '/bin/node']
  * JavaScript repository can be checked on a machine whose only Node lies in an odd place. Two narrow folders and not the
  * prefix: that may be a person's home.
  */
-export function nodeRoots(execPath: string = process.execPath): string[] {
-  if (systemPlaces.some(isSeenInside)) return []
+export function nodeRoots(execPath: string = process.execPath, places: readonly string[] = systemPlaces): string[] {
+  if (places.some(isSeenInside)) return []
   const node = realpathSync(execPath)
   const bin = path.dirname(node)
   if (path.basename(bin) !== 'bin') return []

@@ -1,9 +1,13 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { UsageError } from '../../cli/exit.ts'
+import { nodeRoots } from '../../cli/node-roots.ts'
+import { define } from '../../cli/serve.ts'
 import { subCommands } from '../../cli/sub-commands.ts'
+import { readEnvironment } from '../../config-schema/index.ts'
 import { grokbot, lastObject, openScene, type Scene, start } from './scene.ts'
 
 const wallMs = 120_000
@@ -83,6 +87,24 @@ describe('sandbox', () => {
       sandbox: { state: 'enforced' },
     })
     expect(readFileSync(path.join(opened.repo, 'value.txt'), 'utf8')).toBe('broken\n')
+  })
+  it("exec finds the programs of the operator's roots before the system's", { timeout: wallMs }, async () => {
+    const root = path.join(opened.folder, 'root')
+    chmodSync(opened.write('root/bin/node', '#!/bin/sh\necho ours\n'), 0o755)
+    for (const folder of [root, path.join(root, 'bin')]) chmodSync(folder, 0o755)
+    const data = path.dirname(opened.write('rooted/operator.yml', `version: 1\nsandbox:\n  roots: [${root}]\n`))
+    const ran = await grokbot(['sandbox', 'exec', '--profile', 'strict', '--data', data, '--', 'node', '--version'])
+    expect([ran.exitCode, ran.stdout]).toEqual([0, 'ours\n'])
+  })
+  it('a Node that commands could not see gives its programs and packages, and never the folder around them', () => {
+    const home = path.join(opened.folder, 'home')
+    opened.write('home/.local/bin/node', '')
+    opened.write('home/.local/lib/node_modules/npm/package.json', '{}')
+    opened.write('home/.local/share/keyrings/secret', '')
+    const bin = path.join(home, '.local/bin')
+    expect(nodeRoots(path.join(bin, 'node'), [])).toEqual([bin, path.join(home, '.local/lib/node_modules')])
+    expect(nodeRoots(path.join(bin, 'node'), [path.join(home, 'absent')])).toHaveLength(2)
+    expect(nodeRoots(path.join(bin, 'node'), ['/usr/bin/env'])).toEqual([])
   })
   it('exec says what killed a command and ends with 4', { timeout: wallMs }, async () => {
     const ran = await grokbot(['sandbox', 'exec', '--profile', 'strict', '--wall', '0.5', '--', 'sleep', '60'])
@@ -191,25 +213,30 @@ describe('serve', () => {
   })
 
   const missing: [name: string, env: Record<string, string>, argv: string[], says: string][] = [
-    [
-      'without an App',
-      {},
-      [],
-      'the GitHub App is not configured\n  set APP_ID\n  set WEBHOOK_SECRET\n  set PRIVATE_KEY or PRIVATE_KEY_PATH\n',
-    ],
+    ['without an App', {}, [], 'the GitHub App is not configured\nset APP_ID\nset WEBHOOK_SECRET\nset PRIVATE_KEY or PRIVATE_KEY_PATH'],
     [
       'with a key file that is not there',
       { ...env, PRIVATE_KEY: '', PRIVATE_KEY_PATH: '/nowhere.pem' },
       [],
-      'PRIVATE_KEY_PATH: /nowhere.pem can not be read: ENOENT\n',
+      'PRIVATE_KEY_PATH: /nowhere.pem can not be read: ENOENT',
     ],
-    ['in production without owners', { ...env, NODE_ENV: 'production' }, [], 'ALLOWED_OWNERS is not set\n'],
-    ['on a port that is none', env, ['--port', '99999'], '--port is a number from 0 to 65535, not 99999\n'],
-    ['with an environment that is not usable', { ...env, PORT: 'many' }, [], 'the environment is not usable\n  PORT: '],
+    ['in production without owners', { ...env, NODE_ENV: 'production' }, [], 'ALLOWED_OWNERS is not set'],
+    ['on a port that is none', env, ['--port', '99999'], '--port is a number from 0 to 65535, not 99999'],
   ]
-  it.each(missing)('%s it says what is missing and ends with 2', { timeout: wallMs }, async (_, given, argv, says) => {
-    const ran = await grokbot(['serve', '--data', path.join(opened.folder, 'never'), ...argv], { env: given })
-    expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringContaining(`grokbot: ${says}`)])
+  it.each(missing)('%s it says what is missing', async (_, given, argv, says) => {
+    const environment = readEnvironment(given)
+    if (environment.kind === 'invalid') throw new Error(environment.problems.join())
+    const command = new Command('serve')
+    define(command, environment.values)
+    const error: unknown = await command
+      .parseAsync(['--data', path.join(opened.folder, 'never'), ...argv], { from: 'user' })
+      .catch(thrown => thrown)
+    expect(error).toBeInstanceOf(UsageError)
+    expect([(error as UsageError).message, ...(error as UsageError).hints].join('\n')).toContain(says)
+  })
+  it('with an environment that is not usable it says which variable and ends with 2', { timeout: wallMs }, async () => {
+    const ran = await grokbot(['serve'], { env: { ...env, PORT: 'many' } })
+    expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringMatching(/^grokbot: the environment is not usable\n {2}PORT: /)])
   })
 })
 

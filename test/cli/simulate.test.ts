@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readPayload } from '../../cli/simulate/read-payload.ts'
 import { grokbot, lastObject, openScene, type Scene, terminalOrders } from './scene.ts'
 
 const wallMs = 120_000
@@ -112,11 +113,14 @@ describe('simulate', () => {
   const broken: [name: string, body: string, says: RegExp][] = [
     ['no JSON', '{"a":', /is not JSON/],
     ['no object', '[1]', /is not a JSON object/],
-    ['no webhook', '{"repository": {"id": "x"}}', /is not the body of a webhook: repository\.id/],
   ]
-  it.each(broken)('says that a file is %s and ends with 2', { timeout: wallMs }, async (_, body, says) => {
-    const { exitCode, stderr, stdout } = await play(body)
+  it.each(broken)('says that a file is %s', (_, body, says) => {
+    const file = scene.write('broken.json', body)
+    expect(() => readPayload(file, scene.repo)).toThrow(says)
+  })
+  it('says that a file is no webhook, and where, and ends with 2', { timeout: wallMs }, async () => {
+    const { exitCode, stderr, stdout } = await play('{"repository": {"id": "x"}}')
     expect([exitCode, stdout]).toEqual([2, ''])
-    expect(stderr).toMatch(says)
+    expect(stderr).toMatch(/is not the body of a webhook: repository\.id/)
   })
 })

@@ -50,6 +50,9 @@ export type EffectKindRow<K extends EffectKind> = {
   readBack(intent: Intent<K>, context: EffectContext): Promise<ReadBack>
 }
 
+/** A comment or reaction on an issue needs the first, on a pull request the second; the subject may be either. */
+const onThreads: Permissions = { issues: 'write', pull_requests: 'write' }
+
 const created = commentRow('progress')
 /** A new comment is found by its marker; the last text of a known one by the whole of it. */
 const progressRow: Pick<EffectKindRow<'progress'>, 'send' | 'readBack'> = {
@@ -73,7 +76,7 @@ function progressText(intent: Intent<'progress'>, context: EffectContext): strin
 
 export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
   reaction: {
-    permissions: { issues: 'write' },
+    permissions: onThreads,
     risk: 'low',
     compensation: 'delete the reaction',
     send: async (intent, { api }) => ({ kind: 'done', remote: await createReaction(api, intent, intent.subject, intent.content) }),
@@ -82,8 +85,8 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
       return ours ? { kind: 'found', remote: { id: ours.id } } : { kind: 'absent' }
     },
   },
-  progress: { permissions: { issues: 'write' }, risk: 'low', compensation: 'delete the comment', ...progressRow },
-  comment: { permissions: { issues: 'write' }, risk: 'low', compensation: 'delete the comment', ...commentRow('comment') },
+  progress: { permissions: onThreads, risk: 'low', compensation: 'delete the comment', ...progressRow },
+  comment: { permissions: onThreads, risk: 'low', compensation: 'delete the comment', ...commentRow('comment') },
   push: {
     permissions: { contents: 'write' },
     risk: 'medium',

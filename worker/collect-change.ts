@@ -1,6 +1,6 @@
 import picomatch from 'picomatch'
 import { type ChangedFile, decidesChecks, findProtected, type Payload, startsChecks } from '../domain/index.ts'
-import { type AdoptedTree, diffTrees, mixTrees } from '../git/index.ts'
+import { type AdoptedTree, diffTrees, listLinks, mixTrees } from '../git/index.ts'
 import { keepPatch } from './keep-patch.ts'
 import { makeTree, type TreePlace } from './make-tree.ts'
 import type { Base, Task } from './task.ts'
@@ -19,7 +19,10 @@ export async function collectChange(task: Task, base: Base, place: TreePlace): P
   }
   const written = writtenPaths(task)
   const adopted = await makeChangeTree(base, place, written)
-  const change = adopted.kind === 'refused' ? refusedChange(place, adopted) : await describeChange(base, place, adopted, written)
+  const change =
+    adopted.kind === 'refused'
+      ? refusedChange(place, adopted)
+      : await describeChange(base, place, adopted, { written, madeBySetup: await setupPaths(task, base, place, adopted.tree) })
   await task.log.record({ type: 'change.collected', commandId: `${task.id}:change`, payload: change })
   await keepPatch(task, base)
   return change
@@ -43,15 +46,25 @@ function refusedChange({ workspace }: TreePlace, { path, reason }: { path: strin
   return { tree: workspace.baseTree, files: [], leftOut: [], refused: [{ path, reason }] }
 }
 
+/** What setup changed and the session left as setup made it, such as a lockfile: only that counts as setup's. */
+async function setupPaths(task: Task, base: Base, { workspace }: TreePlace, tree: string): Promise<string[]> {
+  const baseline = task.log.state().setup?.baselineTree ?? workspace.baseTree
+  if (baseline === workspace.baseTree) return []
+  const later = new Set((await diffTrees(base.store, baseline, tree)).files.map(file => file.path))
+  const made = (await diffTrees(base.store, workspace.baseTree, baseline)).files.map(file => file.path)
+  return made.filter(path => !later.has(path))
+}
+
 async function describeChange(
   base: Base,
   { workspace }: TreePlace,
   adopted: AdoptedTree & { kind: 'adopted' },
-  written: readonly string[],
+  { written, madeBySetup }: { written: readonly string[]; madeBySetup: readonly string[] },
 ): Promise<Change> {
   const { store } = base
   const all = (await diffTrees(store, workspace.baseTree, adopted.tree)).files
-  const refused = findProtected(all, { extra: base.config.protected.value })
+  const links = await listLinks(store, adopted.tree)
+  const refused = findProtected(all, { extra: base.config.protected.value, links, madeBySetup })
   const back = refused.flatMap(({ path, from }) => (from ? [path, from] : [path]))
   const tree = await mixTrees(store, { into: adopted.tree, from: workspace.baseTree, paths: back })
   const files = back.length === 0 ? all : (await diffTrees(store, workspace.baseTree, tree)).files

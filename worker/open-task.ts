@@ -1,5 +1,6 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
+import { removeRun } from '../git/index.ts'
 import type { Claim } from '../ledger/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { sandboxPlaceOf } from './open-task-workspace.ts'
@@ -45,7 +46,7 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
 }
 
 async function makeFolders(runDir: string, taskDir: string): Promise<void> {
-  await rm(path.dirname(runDir), { recursive: true, force: true })
+  await removeRun(path.dirname(runDir))
   // Passable, not listable: a sandbox's user must reach its own folder below and nothing beside it.
   await mkdir(runDir, { recursive: true, mode: 0o711 })
   await mkdir(taskDir, { recursive: true, mode: 0o700 })
@@ -71,7 +72,7 @@ function deadlineSignal(leftMs: number): AbortSignal {
 export async function closeTask(task: Task): Promise<void> {
   await task.comment.stop()
   await task.probe?.gone
-  await rm(task.runDir, { recursive: true, force: true })
+  await removeRun(task.runDir)
   crashpoint('cleanup.halfDone')
-  await rm(path.dirname(task.runDir), { recursive: true, force: true })
+  await removeRun(path.dirname(task.runDir))
 }

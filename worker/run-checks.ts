@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Cell, decidesChecks, type Payload, readTestCounts, type TestCounts } from '../domain/index.ts'
-import { mixTrees, openWorkspace } from '../git/index.ts'
+import { mixTrees, openWorkspace, removeRun } from '../git/index.ts'
 import type { CommandResult, Sandbox } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import type { Change } from './collect-change.ts'
@@ -70,7 +70,7 @@ async function checkTree(task: Task, base: Base, tree: string, cells: readonly C
     }
   } finally {
     await workspace.remove()
-    await rm(folder, { recursive: true, force: true })
+    await removeRun(folder)
   }
 }
 

@@ -1,5 +1,6 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp } from 'node:fs/promises'
 import path from 'node:path'
+import { removeRun } from '../git/index.ts'
 import type { Command, CommandResult, Mount } from '../sandbox/index.ts'
 import { openTaskSandbox, type SandboxPlace } from './open-task-sandbox.ts'
 
@@ -32,7 +33,7 @@ export async function runPlan<T>(
     return await after(result)
   } finally {
     await sandbox.close()
-    await rm(runDir, { recursive: true, force: true })
+    await removeRun(runDir)
   }
 }
 

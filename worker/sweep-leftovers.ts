@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { readdir, rm } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import path from 'node:path'
+import { removeRun } from '../git/index.ts'
 import { sweepOrphans } from '../sandbox/index.ts'
 import type { WorkerPorts } from './ports.ts'
 import { bundlePath, writeTaskBundle } from './write-bundle.ts'
@@ -19,7 +20,7 @@ export async function sweepLeftovers(ports: WorkerPorts): Promise<void> {
   }
   for (const taskId of await runFolders(ports.dataDir)) {
     const row = await ports.ledger.task(taskId)
-    if (row === null || row.state === 'ended') await rm(path.join(ports.dataDir, 'runs', taskId), { recursive: true, force: true })
+    if (row === null || row.state === 'ended') await removeRun(path.join(ports.dataDir, 'runs', taskId))
   }
 }
 

@@ -177,7 +177,7 @@ test('its token is for one repository and the permissions of the effect', async 
   expect(request?.auth).toEqual({
     kind: 'installation',
     installationId: proposal.intent.installationId,
-    permissions: { issues: 'write', metadata: 'read' },
+    permissions: { issues: 'write', pull_requests: 'write', metadata: 'read' },
     repositories: ['octo/parser'],
   })
   simulator.github.assertNoUnknownRequests()

@@ -34,7 +34,12 @@ export const tidyRules: readonly TidyRule[] = [
   },
   {
     name: 'the environment is read in one file',
-    applies: path => isSource(path) && path !== 'config-schema/environment.ts' && !path.startsWith('tools/') && !path.startsWith('bench/'),
+    applies: path =>
+      isSource(path) &&
+      path !== 'config-schema/environment.ts' &&
+      path !== 'vitest.config.ts' &&
+      !path.startsWith('tools/') &&
+      !path.startsWith('bench/'),
     finds: ({ text }) => /\bprocess\.env\b/.test(text),
     planted: { path: 'app/x.ts', text: 'const home = process.env.HOME' },
   },

@@ -57,6 +57,18 @@ function clientOptions(options: GitHubAppOptions) {
     baseUrl: options.apiUrl,
     userAgent: 'grokbot',
     log: quiet,
-    request: { fetch: (url: string, init: RequestInit) => fetch(url, { ...init, signal: AbortSignal.timeout(options.timeoutMs) }) },
+    request: { fetch: (url: string, init: RequestInit) => fetchWhole(url, init, options.timeoutMs) },
   }
+}
+
+/**
+ * Octokit takes a body that was cut in the middle for an empty or partial answer with a good status: a list would read as
+ * "nothing there", a made comment as one without id. So the whole body is read, and must be JSON, before it sees anything.
+ */
+async function fetchWhole(url: string, init: RequestInit, timeoutMs: number): Promise<Response> {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) })
+  const { status, statusText, headers } = response
+  const text = await response.text()
+  if (text !== '' && /\bjson\b/.test(headers.get('content-type') ?? '')) JSON.parse(text)
+  return new Response(text === '' ? null : text, { status, statusText, headers })
 }

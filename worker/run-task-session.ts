@@ -1,4 +1,5 @@
 import type { SessionStart } from '../agent/index.ts'
+import type { LimitValues } from '../config-schema/index.ts'
 import { findCommand } from '../domain/index.ts'
 import { modelSettingsOf } from './model-settings.ts'
 import { type TaskPlace, treePlaceOf } from './open-task-workspace.ts'
@@ -58,8 +59,14 @@ function startOf(task: Task, base: Base): Omit<SessionStart, 'recorded'> {
     grant: { ...accepted.grant, profile: base.config.profile.value },
     limits: base.limits,
     deadlineAt: task.deadlineAt,
+    tuning: tuningOf(settings.limits),
     network: 'none',
     family: 'grok_build',
     model: modelSettingsOf(ports.model.model, settings.operator.models?.[ports.model.model]),
   }
+}
+
+/** The operator's limits that are the session's own. */
+function tuningOf({ modelTriesMax, modelIdleMs, modelTotalMs, commandWallMs, commandWallMsMax }: LimitValues) {
+  return { modelTriesMax, modelIdleMs, modelTotalMs, commandWallMs, commandWallMsMax }
 }

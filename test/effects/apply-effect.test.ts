@@ -113,6 +113,11 @@ describe('a lost answer leads to one comment, not two', () => {
     expect(await apply()).toMatchObject({ state: 'confirmed' })
     expect([comments().length, phases()]).toEqual([1, ['prepared', 'dispatched', 'dispatched', 'confirmed']])
   })
+  test('when the answer ends in the middle', async () => {
+    simulator.github.fail({ method: 'POST', path: /comments$/, fault: { kind: 'half-answer' } })
+    expect(await apply()).toMatchObject({ state: 'confirmed', remote: { id: expect.any(Number) } })
+    expect([comments().length, phases()]).toEqual([1, ['prepared', 'dispatched', 'confirmed by read-back']])
+  })
   test('when a dead attempt had sent it', async () => {
     await apply()
     events = []

@@ -42,13 +42,15 @@ const run = await execa(
 const report = Report.parse(JSON.parse(readFileSync(file, 'utf8')))
 rmSync(folder, { recursive: true, force: true })
 
+/** As `maxWorkers` in vitest.config.ts: a suite's seconds are its share of the whole run's, so that the lines add up. */
+const filesAtOnce = 2
 /** Files run two at a time, and a machine is sometimes busy: only what is far over its line fails. */
 const loadedMachineFactor = 1.5
 const seconds = new Map<string, number>()
 const counts = { passed: 0, failed: 0, skipped: 0 }
 for (const result of report.testResults) {
   const suite = path.relative(path.join(root, 'test'), result.name).split(path.sep)[0] ?? ''
-  seconds.set(suite, (seconds.get(suite) ?? 0) + (result.endTime - result.startTime) / 1000)
+  seconds.set(suite, (seconds.get(suite) ?? 0) + (result.endTime - result.startTime) / 1000 / filesAtOnce)
   for (const { status } of result.assertionResults) counts[status === 'passed' || status === 'failed' ? status : 'skipped'] += 1
   // A file that could not be loaded has no test that failed; it must not count as nothing.
   if (result.status === 'failed' && result.assertionResults.every(test => test.status !== 'failed')) counts.failed += 1

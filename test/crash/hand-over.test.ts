@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { foldTask } from '../../domain/index.ts'
 import { sampleFiles, scenes } from './scenes.ts'
-import { leftProcesses, openStage, type Stage, waitForEnd } from './stage.ts'
+import { leftAfterAll, openStage, type Stage, waitForEnd } from './stage.ts'
 
 const timeout = 120_000
 const graceMs = 5_000
@@ -26,7 +26,7 @@ test.each([
     first.process.kill('SIGTERM')
     expect(await first.exited).toEqual({ code: 0, signal: null })
     expect(Date.now() - askedAt).toBeLessThan(graceMs)
-    expect(leftProcesses(stage)).toEqual([])
+    expect(await leftAfterAll(stage)).toEqual([])
     const between = await stateOf(stage)
     expect([between.outcome, between.cancel]).toEqual([null, null])
     await stage.serve()

@@ -234,7 +234,9 @@ export function leftProcesses({ dataDir }: Pick<Stage, 'dataDir'>): string[] {
     .filter(name => /^\d+$/.test(name))
     .flatMap(pid => {
       try {
-        const uid = Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+        const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+        if (/^State:\s+[ZX]/m.test(status)) return []
+        const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
         const inside = uid === slotUid || readFileSync(`/proc/${pid}/mountinfo`, 'utf8').includes(folder)
         return inside ? [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')}`] : []
       } catch {
@@ -243,3 +245,11 @@ export function leftProcesses({ dataDir }: Pick<Stage, 'dataDir'>): string[] {
       }
     })
 }
+
+/** Dying takes a moment: what is still there after it was not ended. */
+export async function leftAfterAll(stage: Pick<Stage, 'dataDir'>): Promise<string[]> {
+  for (const until = Date.now() + dyingMs; Date.now() < until; await sleep(50)) if (leftProcesses(stage).length === 0) return []
+  return leftProcesses(stage)
+}
+
+const dyingMs = 3_000

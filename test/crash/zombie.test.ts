@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { foldTask } from '../../domain/index.ts'
 import { nextTurn, sampleFiles } from './scenes.ts'
-import { chainFault, leftProcesses, openStage, waitForEnd } from './stage.ts'
+import { chainFault, leftAfterAll, openStage, waitForEnd } from './stage.ts'
 
 test('a process stopped for longer than its lease writes nothing after it goes on: another has the task', {
   timeout: 120_000,
@@ -35,7 +35,7 @@ test('a process stopped for longer than its lease writes nothing after it goes o
     expect((state?.attempts[1]?.at ?? 0) - stoppedAt).toBeGreaterThan(1_000)
     zombie.process.kill('SIGTERM')
     await zombie.exited
-    expect(leftProcesses(stage)).toEqual([])
+    expect(await leftAfterAll(stage)).toEqual([])
   } finally {
     await stage.close()
   }

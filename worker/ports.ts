@@ -22,8 +22,9 @@ export type WorkerPorts = {
   userOfSlot(slot: number): SandboxUser
   /** A slot no other living process has; given back when its task has left. */
   takeSlot(): { slot: number; release(): void }
-  /** Where a session runs: a worker thread of its own (`serve`) or this thread (one-session processes). */
+  /** Armed in the session's thread as well; only tests set it. */
   crashpoint: string | null
+  /** Where a session runs: a worker thread of its own (`serve`) or this thread (one-session processes). */
   sessionPlace: 'thread' | 'here'
   markerKey: Uint8Array
   signer: Signer | null

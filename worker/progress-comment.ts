@@ -76,7 +76,7 @@ async function writeLast(task: Omit<Task, 'comment' | 'probe'>, end: TaskEnd): P
     if (known) await apply(task, null, { kind: 'progress', ordinal: 2, intent: { ...thread(task), commentId: known, body: text } })
     else if (end.outcome !== 'succeeded') await apply(task, null, { kind: 'comment', ordinal: 1, intent: { ...thread(task), body: text } })
   } catch (error) {
-    // The outcome must be recorded even when GitHub is away; the effect stays open and is swept.
+    // The outcome must be recorded even when GitHub is away; the effect then stays open in the ledger.
     if (error instanceof OwnershipLost) throw error
     task.ports.logger.warn({ error, task: task.id }, 'the last text of the progress comment could not be written')
   }

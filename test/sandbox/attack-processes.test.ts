@@ -17,7 +17,7 @@ test('C09: a daemon outlives its command nowhere: not by setsid, double fork, no
      script -qc "sleep ${mark}" /dev/null >/dev/null 2>&1 & crontab - <<< "* * * * * sleep ${mark}" 2>/dev/null; echo "sleep ${mark}" | at now 2>/dev/null; tmux new -d "sleep ${mark}" 2>/dev/null; sleep 0.3`,
   )
   expect(marked(mark)).toEqual([])
-  const later = await sh(`ls /proc | grep -c '^[0-9]'; pgrep -f ${mark} | grep -v $$ | wc -l; ls /var/spool 2>&1 | grep -c 'No such'`)
+  const later = await sh(`ls /proc | grep -c '^[0-9]'; pgrep -cfx 'sleep ${mark}'; ls /var/spool 2>&1 | grep -c 'No such'`)
   expect(later.output).toMatch(/^[1-9]\n0\n1\n$/)
 })
 

@@ -3,17 +3,25 @@ import { ulid } from 'ulid'
 import type { Environment, ModelEndpoint } from '../../config-schema/index.ts'
 import { type Claim, findDeadOwners, holdOwnerLock, type Ledger, type NewTask, openSqliteLedger } from '../../ledger/index.ts'
 import { type Logger, registerSecret } from '../../telemetry/index.ts'
-import type { TaskProgress, WorkerPorts, WorkerSettings } from '../../worker/index.ts'
+import type { Signer, TaskProgress, WorkerPorts, WorkerSettings } from '../../worker/index.ts'
 import { escapeText } from '../escape.ts'
 import { UsageError } from '../exit.ts'
 import { installationSigner, readOrMakeKey } from '../keys.ts'
 import { readOperator, workerSettings } from '../read-operator.ts'
 import { sandboxUser } from '../sandbox-user.ts'
 
-/** The ledger of this process, and the kernel lock that says it lives. */
-export type RunPlace = { dataDir: string; ledger: Ledger; owner: string; close(): Promise<void> }
+/** What a task of this process is marked and signed with. */
+export type RunKeys = { markerKey: Uint8Array; signer: Signer }
 
-export function openRunPlace(dataDir: string): RunPlace {
+/** Opened before a task is accepted: one that could never be signed would stay `running` for ever. Throws `UsageError`. */
+export function openRunKeys(dataDir: string, environment: Environment, settings: WorkerSettings): RunKeys {
+  return { signer: installationSigner(dataDir, environment, settings), markerKey: readOrMakeKey(dataDir, 'marker.key') }
+}
+
+/** The ledger of this process, the kernel lock that says it lives, and its keys. */
+export type RunPlace = { dataDir: string; ledger: Ledger; owner: string; keys: RunKeys; close(): Promise<void> }
+
+export function openRunPlace(dataDir: string, keys: RunKeys): RunPlace {
   const owner = `run-${ulid()}`
   const ledger = openSqliteLedger({ dataDir, durability: 'durable', clock: Date.now })
   const lock = holdOwnerLock(dataDir, owner)
@@ -21,6 +29,7 @@ export function openRunPlace(dataDir: string): RunPlace {
     dataDir,
     ledger,
     owner,
+    keys,
     async close() {
       await ledger.close()
       lock.release()
@@ -69,11 +78,10 @@ export type PortsOptions = {
 }
 
 /** What the second half is given here: no GitHub, results as files. */
-export function runPorts({ dataDir, ledger, owner }: RunPlace, options: PortsOptions): WorkerPorts {
+export function runPorts({ dataDir, ledger, owner, keys }: RunPlace, options: PortsOptions): WorkerPorts {
   const { environment, model, logger, progress } = options
   registerSecret(model.apiKey)
-  const operator = readOperator(environment, dataDir)
-  const user = sandboxUser(operator, 1 + (process.pid % runSlots))
+  const user = sandboxUser(readOperator(environment, dataDir), 1 + (process.pid % runSlots))
   return {
     ledger,
     dataDir,
@@ -86,8 +94,7 @@ export function runPorts({ dataDir, ledger, owner }: RunPlace, options: PortsOpt
     takeSlot: () => ({ slot: 0, release: () => undefined }),
     sessionPlace: options.sessionPlace,
     crashpoint: environment.GROKBOT_CRASHPOINT ?? null,
-    markerKey: readOrMakeKey(dataDir, 'marker.key'),
-    signer: installationSigner(dataDir, environment, operator),
+    ...keys,
     progress,
     now: Date.now,
     sleep: ms => sleep(ms),

@@ -14,7 +14,7 @@ import { finishRun } from './finish.ts'
 import { listenForInterrupts, listenForKeys } from './interrupts.ts'
 import { type LocalRepository, readLocalRepository } from './local-repository.ts'
 import { openModel, type RunModel } from './model.ts'
-import { acceptAndClaim, claimAgain, openRunPlace, type RunPlace, runPorts } from './open-run.ts'
+import { acceptAndClaim, claimAgain, openRunKeys, openRunPlace, type RunPlace, runPorts } from './open-run.ts'
 import { decideRun, proposeRun, type RunOrder, readCommand, readIssue } from './order.ts'
 import { openRunOutput, type RunOutput } from './output.ts'
 
@@ -25,8 +25,9 @@ export async function runCommand(words: readonly string[], options: RunOptions, 
   const dataDir = makeDataFolder(dataFolderOf(environment, options.data))
   const settings = readOperator(environment, dataDir)
   const asked = options.resume === undefined ? readAsked(words, options, settings) : null
+  const keys = openRunKeys(dataDir, environment, settings)
   const model = await openModel(environment, options.modelScript)
-  const place = openRunPlace(dataDir)
+  const place = openRunPlace(dataDir, keys)
   try {
     const taskId = options.resume ?? `t_${ulid()}`
     const begun = asked ? await begin(taskId, asked, place, settings) : await goOn(taskId, place, settings)

@@ -5,7 +5,7 @@ import { execa } from 'execa'
 import { ulid } from 'ulid'
 import { workerSettings } from '../../cli/read-operator.ts'
 import { readLocalRepository } from '../../cli/run/local-repository.ts'
-import { acceptAndClaim, openRunPlace, runPorts } from '../../cli/run/open-run.ts'
+import { acceptAndClaim, openRunKeys, openRunPlace, runPorts } from '../../cli/run/open-run.ts'
 import { decideRun, proposeRun, readCommand } from '../../cli/run/order.ts'
 import type { TaskState } from '../../domain/index.ts'
 import { type ModelScript, startFakeModel } from '../../simulator/index.ts'
@@ -22,10 +22,10 @@ export async function openFixer(operator: object = {}): Promise<Fixer> {
   const dataDir = path.join(folder, 'data')
   mkdirSync(dataDir, { mode: 0o711 })
   writeFileSync(path.join(dataDir, 'operator.yml'), JSON.stringify({ version: 1, ...operator }))
-  const place = openRunPlace(dataDir)
   const model = await startFakeModel()
   const environment = { GROKBOT_DATA: dataDir }
   const settings = workerSettings(environment, dataDir)
+  const place = openRunPlace(dataDir, openRunKeys(dataDir, environment, settings))
   const endpoint = { baseUrl: model.url, apiKey: 'scripted', model: 'scripted' }
   let number = 0
   return {

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Delivery } from '../ledger/index.ts'
 
 const User = z.object({ login: z.string(), id: z.int(), type: z.string() })

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The only file that reads the process's environment. Names are Probot's and the OpenAI package's where those have one. */
 const Environment = z.object({

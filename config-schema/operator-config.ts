@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type LimitName, limitTable } from './limits.ts'
 
 const limitNames = Object.keys(limitTable) as [LimitName, ...LimitName[]]

@@ -1,5 +1,5 @@
 import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml'
-import type { z } from 'zod'
+import type * as z from 'zod'
 
 export type ConfigProblem = { line: number; column: number; path: string; message: string }
 export type ConfigParsed<T> = { kind: 'parsed'; value: T } | { kind: 'invalid'; problems: ConfigProblem[] }

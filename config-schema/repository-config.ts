@@ -1,5 +1,5 @@
 import picomatch from 'picomatch'
-import { z } from 'zod'
+import * as z from 'zod'
 
 const Command = z.string().trim().min(1).max(2_000)
 const Glob = z

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ChainedHeader } from './chain.ts'
 import type { DsseEnvelope } from './dsse.ts'
 import { receiptTypes } from './event.ts'

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /**
  * DSSE 1.0 (github.com/secure-systems-lab/dsse) with one Ed25519 signature. What is signed is the pre-authentication

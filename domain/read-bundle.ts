@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { type Bundle, type BundleEntry, BundleManifest, canonical, BundleEntry as Entry, firstLine, lastLine } from './bundle.ts'
 import { DsseEnvelope } from './dsse.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { eventSchemas, type receiptTypes, type TaskAccepted } from './event.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { format } from 'node:util'
-import { z } from 'zod'
+import * as z from 'zod'
 import { subCommands } from '../cli/sub-commands.ts'
 import { limitTable, RepositoryConfig } from '../config-schema/index.ts'
 import { commandTable, eventTypes } from '../domain/index.ts'

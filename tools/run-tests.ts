@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /**
  * `./dev test [suite …]`: runs the suites (folders of test/), prints the seconds of each against its line in

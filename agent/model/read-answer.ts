@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ToolCall } from '../../domain/index.ts'
 
 /** What we use of one streamed chunk; anything else a server adds is ignored. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { lenientBoolean, lenientInt } from './lenient.ts'
 import { failed, fileFault, ok } from './outcome.ts'
 import type { Primitive, ToolContext, ToolOutcome } from './tool.ts'

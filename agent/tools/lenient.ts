@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Models write numbers and booleans as strings. The schema they are shown names the plain type. */
 export function lenientInt() {

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { drawTree } from './draw-tree.ts'
 import { isIgnored } from './ignored.ts'
 import { failed, fileFault, ok } from './outcome.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { lenientInt } from './lenient.ts'
 import { failed, fileFault, formatBytes, ok } from './outcome.ts'
 import { nameHint } from './similar-names.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FileHost } from '../ports.ts'
 import { ignoreNote } from './ignored.ts'
 import { lenientBoolean } from './lenient.ts'

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { CommandResult } from '../ports.ts'
 import { lenientInt } from './lenient.ts'
 import { failed } from './outcome.ts'

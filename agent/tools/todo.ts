@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { lenientBoolean } from './lenient.ts'
 import { failed, ok } from './outcome.ts'
 import type { Primitive } from './tool.ts'

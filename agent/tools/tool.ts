@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { SandboxReport } from '../../domain/index.ts'
 import type { SessionLimits } from '../limits.ts'
 import type { AgentSandbox, FileHost, ToolVerb } from '../ports.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ignoreNote } from './ignored.ts'
 import { countLines } from './line-counts.ts'
 import { contentHash, failed, fileFault, formatBytes, ok } from './outcome.ts'

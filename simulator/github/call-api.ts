@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { type Answer, forbidden, notFound, refused } from './answer.ts'
 import type { Credential } from './credential.ts'
 import { atLeast, canSee, grants, roleFor, roleOf } from './permission.ts'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Answer } from './answer.ts'
 import type { Links } from './links.ts'
 import type { Account, CheckRun, Comment, GitHubState, Issue, Level, Repository, Token } from './state.ts'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 
 /** GitHub's prose for a body that does not fit, one finding a line. */
 export function schemaMessage(error: z.ZodError, body: unknown): string {

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FakeGitHub } from './fake-github.ts'
 import { makePayloadPull } from './payload-pull.ts'
 import { type Account, type GitHubState, type Issue, type Repository, type Role, requireRepository } from './state.ts'

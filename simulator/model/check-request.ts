@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { schemaFault } from './check-schema.ts'
 
 /** Tools an endpoint accepts in one request. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Token counts as the endpoint reports them. */
 export const ScriptedUsage = z.strictObject({

@@ -1,5 +1,5 @@
 import type { components } from '@octokit/openapi-types'
-import { z } from 'zod'
+import * as z from 'zod'
 import { created, invalid, noContent, notFound, ok, refused } from '../answer.ts'
 import { mintToken } from '../credential.ts'
 import { time } from '../links.ts'

@@ -1,5 +1,5 @@
 import type { components } from '@octokit/openapi-types'
-import { z } from 'zod'
+import * as z from 'zod'
 import { created, forbidden, ok, refused } from '../answer.ts'
 import { type Links, nodeId, repositoryApi, repositoryWeb, time } from '../links.ts'
 import { paginate } from '../paginate.ts'

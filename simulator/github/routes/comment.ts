@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Answer, created, forbidden, invalid, noContent, ok, refused } from '../answer.ts'
 import { addComment, deleteComment, editComment } from '../open-issue.ts'
 import { paginate } from '../paginate.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { created, type FieldError, invalid, ok, refused } from '../answer.ts'
 import { openIssue, setIssueState } from '../open-issue.ts'
 import { paginate } from '../paginate.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { created, invalid, noContent, notFound, ok } from '../answer.ts'
 import { paginate } from '../paginate.ts'
 import { renderLabel } from '../render/issue.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { created, invalid, ok, refused } from '../answer.ts'
 import { setIssueState } from '../open-issue.ts'
 import { closingNumbers, openPull } from '../open-pull.ts'

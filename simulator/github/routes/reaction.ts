@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Answer, created, forbidden, noContent, notFound, ok } from '../answer.ts'
 import { paginate } from '../paginate.ts'
 import { renderReaction } from '../render/issue.ts'

@@ -1,5 +1,5 @@
 import type { components } from '@octokit/openapi-types'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Answer, created, invalid, noContent, notFound, ok, refused } from '../answer.ts'
 import { type Links, nodeId, repositoryApi } from '../links.ts'
 import { paginate } from '../paginate.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { created, ok, refused } from '../answer.ts'
 import { atLeast, roleOf } from '../permission.ts'
 import { renderAccount } from '../render/account.ts'

@@ -37,7 +37,8 @@ export async function adoptTree({ store, plan, rules, baseTree }: AdoptTreeOptio
   const lists = readLists(plan)
   if (lists.kind === 'refused') return lists
   const { tree } = lists
-  if (tree === checkSha(baseTree)) return adopted(lists)
+  // The store has it, and every object of it was checked when it came.
+  if (tree === checkSha(baseTree) || tree === plan.adoptedTree) return adopted(lists)
   const incoming = join(store.path, `incoming-${randomBytes(8).toString('hex')}`)
   mkdirSync(join(incoming, 'pack'), { recursive: true, mode: 0o700 })
   try {

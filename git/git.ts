@@ -74,8 +74,12 @@ export type TreePlan = {
   selection: TreeSelection['kind']
   /** The tree the workspace was opened at: its objects are in the store already. */
   openedTree: string
-  /** Host folder with the result, for `adoptTree`; the only place the tree sandbox can write. */
+  /** A tree that was adopted before from the same work tree, or null: when it comes out again there is nothing to pack. */
+  adoptedTree: string | null
+  /** Host folder with the result, for `adoptTree`; a new one for each plan, and the only place its sandbox has to write to. */
   quarantine: string
+  /** Another tree of the same work tree in a quarantine of its own, with the same mounts. It is removed by itself, or with this one. */
+  again(adoptedTree: string | null): TreePlan
   /** Removes all of the plan; safe to repeat. */
   remove(): Promise<void>
 }
@@ -112,7 +116,7 @@ export type PushResult =
   | { kind: 'pushed'; remoteSha: string }
   /** Classified from porcelain output, never from prose. `remoteSha` is what the remote has, null when there is no such ref. */
   | { kind: 'rejected'; reason: 'moved' | 'protected' | 'workflows' | 'denied' | 'other'; message: string; remoteSha: string | null }
-  /** The remote could not be asked afterwards: it may or may not have taken the push. */
+  /** It may or may not have arrived: no answer about the ref (a time-out, a server error), or the remote could not be asked afterwards. */
   | { kind: 'unknown'; message: string }
 
 /** Why a remote gave nothing. `message` is for people and holds no credential. */

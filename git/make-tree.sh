@@ -1,10 +1,11 @@
 #!/bin/bash
-# Makes a tree of /workspace inside a fresh sandbox. Arguments: `all` or `change`, and the tree the index stands for.
+# Makes a tree of /workspace inside a fresh sandbox. Arguments: `all` or `change`, the tree the index stands for, the name of
+# this run's own folder, and a tree that was taken over before, or nothing.
 # The work tree and the gitdir are read-only and of the host's making; results go to $out, the only writable place.
 # Only plumbing is used: no porcelain walks into a nested repository and runs what its configuration names.
 set -u -o pipefail
-kind=$1 base=$2
-given=/grokbot/tree/given out=/grokbot/tree/out
+kind=$1 base=$2 out=/grokbot/tree/out/$3 adopted=$4
+given=/grokbot/tree/given
 
 unset "${!GIT_@}"
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent
@@ -142,6 +143,6 @@ fi
 if [[ -s $chosen ]]; then git update-index -z --add --replace --stdin <"$chosen" || fail 'new files could not be recorded'; fi
 
 tree=$(git write-tree) || fail 'the tree could not be written'
-if [[ $tree != "$base" ]]; then write_pack >"$out/pack" || fail 'the pack could not be written'; fi
+if [[ $tree != "$base" && $tree != "$adopted" ]]; then write_pack >"$out/pack" || fail 'the pack could not be written'; fi
 printf '%s\n' "$tree" >"$out/tree"
 printf '%s\n' "$tree"

@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { entryPath } from '../entries.ts'
 import { makeReadable, workConfig, writeRepository } from './bare-repository.ts'
-import type { HostMount, Store, TreePlan, TreeSelection, Workspace } from './git.ts'
+import type { Store, TreePlan, TreeSelection, Workspace } from './git.ts'
 import { removeRun } from './remove-run.ts'
 import { pathBytes } from './shown-path.ts'
 import { giveAll, makeOwn, objectMounts, writeWithTime } from './workspace.ts'
@@ -34,36 +34,45 @@ export type PlanTreeOptions = { workspace: Workspace; store: Store; selection: T
  */
 export function planTree({ workspace, store, selection, workDir }: PlanTreeOptions): TreePlan {
   const folder = join(workDir, `tree-${randomBytes(8).toString('hex')}`)
-  mkdirSync(folder, { mode: 0o711 })
-  chmodSync(folder, 0o711)
-  const quarantine = join(folder, 'out')
-  makeOwn(quarantine, workspace.user)
-  mkdirSync(join(quarantine, 'objects', 'pack'), { recursive: true, mode: 0o700 })
-  writeWithTime(join(quarantine, 'index'), readFileSync(workspace.index), statSync(workspace.index).mtimeMs, 0o600)
-  giveAll(quarantine, workspace.user)
-  const given = join(folder, 'given')
-  mkdirSync(given)
+  const [given, quarantines] = [join(folder, 'given'), join(folder, 'out')]
+  // Passable for the session's user, not listable.
+  for (const path of [folder, given, quarantines]) {
+    mkdirSync(path, { mode: 0o711 })
+    chmodSync(path, 0o711)
+  }
   writeRepository(join(given, 'gitdir'), { head: workspace.baseSha, config: treeConfig, alternates: [], objects: true })
   copyFileSync(script, join(given, 'make-tree.sh'))
   writeFileSync(join(given, 'include'), nulList(selection.kind === 'change' ? selection.include : []))
   writeFileSync(join(given, 'submodules'), nulList(workspace.submodules))
   makeReadable(given)
-  const mounts: HostMount[] = [
-    { source: given, target: `${inside}/given`, mode: 'ro' },
-    { source: quarantine, target: `${inside}/out`, mode: 'rw' },
-    ...objectMounts(store.mirror, workspace.extraObjects),
-  ]
-  return {
-    workspace: { source: workspace.path, mode: 'ro' },
-    mounts,
-    // -p: bash takes no start file and no function from its environment.
-    argv: ['/bin/bash', '-p', `${inside}/given/make-tree.sh`, selection.kind, workspace.tree],
+  const shared = {
+    workspace: { source: workspace.path, mode: 'ro' as const },
+    mounts: [
+      { source: given, target: `${inside}/given`, mode: 'ro' as const },
+      { source: quarantines, target: `${inside}/out`, mode: 'rw' as const },
+      ...objectMounts(store.mirror, workspace.extraObjects),
+    ],
     env: {},
     selection: selection.kind,
     openedTree: workspace.tree,
-    quarantine,
-    remove: () => removeRun(folder),
   }
+  const one = (adoptedTree: string | null, remove: TreePlan['remove'] | null): TreePlan => {
+    const id = randomBytes(8).toString('hex')
+    const quarantine = join(quarantines, id)
+    makeQuarantine(quarantine, workspace)
+    // -p: bash takes no start file and no function from its environment.
+    const argv = ['/bin/bash', '-p', `${inside}/given/make-tree.sh`, selection.kind, workspace.tree, id, adoptedTree ?? '']
+    const again = (tree: string | null) => one(tree, null)
+    return { ...shared, argv, adoptedTree, quarantine, again, remove: remove ?? (() => removeRun(quarantine)) }
+  }
+  return one(null, () => removeRun(folder))
+}
+
+function makeQuarantine(folder: string, { index, user }: Workspace): void {
+  makeOwn(folder, user)
+  mkdirSync(join(folder, 'objects', 'pack'), { recursive: true, mode: 0o700 })
+  writeWithTime(join(folder, 'index'), readFileSync(index), statSync(index).mtimeMs, 0o600)
+  giveAll(folder, user)
 }
 
 /** NUL-ended paths. What can name nothing below the root is dropped: the work tree can hold no such file. */

@@ -60,6 +60,7 @@ export function createFileHost(start: () => Promise<Companion | string>): FileHo
     },
     list: (path, entriesMax) => ask({ call: 'list', path, entriesMax }),
     walk: (path, entriesMax) => ask({ call: 'walk', path, entriesMax }),
+    stamp: (path, entriesMax) => ask({ call: 'stamp', path, entriesMax }),
     async search(argv, outputBytesMax, wallMs) {
       const frame = await call({ call: 'search', argv, outputBytesMax, wallMs })
       if (frame.header.kind !== 'searched') return frame.header as FileFault

@@ -138,6 +138,11 @@ export type FileHost = {
   >
   /** Recursive, ignoring what .gitignore ignores: paths below `path`. */
   walk(path: string, entriesMax: number): Promise<FileFault | { kind: 'walked'; paths: string[]; more: boolean }>
+  /**
+   * A digest of what the kernel says of everything below a folder, its own `.git` left out: two equal ones mean that nothing
+   * was changed in between, if the earlier one was `settled`.
+   */
+  stamp(path: string, entriesMax: number): Promise<FileFault | { kind: 'stamped'; stamp: string; settled: boolean }>
   /** ripgrep with these arguments (never containing a path to run); output is cut at `outputBytesMax`. */
   search(
     argv: readonly string[],

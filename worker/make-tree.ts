@@ -1,8 +1,17 @@
 import { mkdir } from 'node:fs/promises'
-import { type AdoptedTree, adoptTree, planTree, type Store, type TreeRules, type TreeSelection, type Workspace } from '../git/index.ts'
+import {
+  type AdoptedTree,
+  adoptTree,
+  planTree,
+  type Store,
+  type TreePlan,
+  type TreeRules,
+  type TreeSelection,
+  type Workspace,
+} from '../git/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import type { SandboxPlace } from './open-task-sandbox.ts'
-import { runPlan, tailOf } from './run-plan.ts'
+import { openPlan, tailOf } from './run-plan.ts'
 
 /** Plain data, so that a session's thread can make trees too. */
 export type TreePlace = { sandbox: SandboxPlace; store: Store; workspace: WorkspaceData; workDir: string; rules: TreeRules }
@@ -12,16 +21,53 @@ type WorkspaceData = Omit<Workspace, 'remove'>
  * The tree of a work tree that the agent may have touched: made by a fresh sandbox in which none of its processes lives,
  * with a gitdir of the host's own, then checked and taken over object by object.
  */
-export async function makeTree({ sandbox, store, workspace, workDir, rules }: TreePlace, selection: TreeSelection): Promise<AdoptedTree> {
+export async function makeTree(place: TreePlace, selection: TreeSelection): Promise<AdoptedTree> {
+  const maker = await openTreeMaker(place, selection, 0)
+  try {
+    return await maker.make()
+  } finally {
+    await maker.close()
+  }
+}
+
+export type TreeMaker = { make(): Promise<AdoptedTree>; close(): Promise<void> }
+
+/** Makes one tree after another of the same work tree, each in a fresh sandbox and a quarantine of its own. */
+export async function openTreeMaker(place: TreePlace, selection: TreeSelection, poolSize: number): Promise<TreeMaker> {
+  const { sandbox, store, workspace, workDir, rules } = place
   await mkdir(workDir, { recursive: true, mode: 0o711 })
   const plan = planTree({ workspace: { ...workspace, remove: async () => undefined }, store, selection, workDir })
-  try {
-    return await runPlan(sandbox, plan, workDir, async result => {
-      if (result.exitCode !== 0) return { kind: 'refused', path: '', reason: `the tree could not be made: ${tailOf(result)}` }
-      crashpoint('tree.made')
-      return await adoptTree({ store, plan, rules, baseTree: workspace.baseTree })
-    })
-  } finally {
+  const opened = await openPlan(sandbox, plan, { workDir, poolSize }).catch(async error => {
     await plan.remove()
+    throw error
+  })
+  let adopted: string | null = null
+  let next: TreePlan | null = plan
+  // What a quarantine leaves is taken away while the next tree is already made.
+  let removed: Promise<void> = Promise.resolve()
+  return {
+    async make() {
+      const one = next ?? plan.again(adopted)
+      next = null
+      const result = await opened.run(one.argv)
+      const made = result.exitCode === 0 ? await adopt(one) : unmade(result)
+      if (made.kind === 'adopted') adopted = made.tree
+      if (one !== plan) removed = removed.then(() => one.remove()).catch(() => {})
+      return made
+    },
+    async close() {
+      await opened.close()
+      await removed
+      await plan.remove()
+    },
   }
+
+  async function adopt(one: TreePlan): Promise<AdoptedTree> {
+    crashpoint('tree.made')
+    return await adoptTree({ store, plan: one, rules, baseTree: workspace.baseTree })
+  }
+}
+
+function unmade(result: { output: Uint8Array }): AdoptedTree {
+  return { kind: 'refused', path: '', reason: `the tree could not be made: ${tailOf(result)}` }
 }

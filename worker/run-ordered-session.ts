@@ -1,11 +1,11 @@
-import { runSession, type SessionPorts, type SessionResult, type SnapshotResult } from '../agent/index.ts'
+import { runSession, type SessionPorts, type SessionResult } from '../agent/index.ts'
 import { openSqliteLedger } from '../ledger/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
-import { makeTree } from './make-tree.ts'
 import { openTaskSandbox, workOptions } from './open-task-sandbox.ts'
 import { restoreTree } from './restore-tree.ts'
 import { sandboxWhenOpen } from './sandbox-when-open.ts'
 import type { FromSession, SessionOrder } from './session-order.ts'
+import { openSnapshotTaker, type SnapshotTaker } from './take-snapshots.ts'
 import { OwnershipLost, openTaskLog, type TaskLog } from './task-log.ts'
 
 /**
@@ -31,12 +31,14 @@ export async function runOrderedSession(
       () => crashpoint('sandbox.started'),
       () => {},
     )
+    const snapshots = openSnapshotTaker(order.place, opening)
     try {
       const recorded = await ledger.readEvents(order.taskId)
       return await runSession(
         { ...order.start, recorded },
         sessionPorts(order, {
           log,
+          snapshots,
           sandbox: sandboxWhenOpen(opening, order.start.grant.profile),
           cancel,
           post,
@@ -44,7 +46,7 @@ export async function runOrderedSession(
         }),
       )
     } finally {
-      await (await opening).close()
+      await Promise.all([snapshots.close(), opening.then(sandbox => sandbox.close())])
     }
   } finally {
     await ledger.close()
@@ -54,17 +56,18 @@ export async function runOrderedSession(
 type Opened = {
   log: TaskLog
   sandbox: SessionPorts['sandbox']
+  snapshots: SnapshotTaker
   cancel: AbortSignal
   post(message: FromSession): void
   readSwitch(): Promise<{ value: string; at: number } | null>
 }
 
-function sessionPorts(order: SessionOrder, { log, sandbox, cancel, post, readSwitch }: Opened): SessionPorts {
+function sessionPorts(order: SessionOrder, { log, sandbox, snapshots, cancel, post, readSwitch }: Opened): SessionPorts {
   return {
     record: events => log.record(...events).then(() => 'recorded' as const, fencedOrThrow),
     sandbox,
     model: order.endpoint,
-    snapshot: () => takeSnapshot(order),
+    snapshot: snapshots.take,
     restore: tree => restoreTree(order.place, tree ?? order.baselineTree),
     killSwitch: async () =>
       (await readSwitch())?.value === 'pulled' ? { kind: 'pulled', reason: 'the operator switched runs off' } : { kind: 'clear' },
@@ -78,11 +81,4 @@ function sessionPorts(order: SessionOrder, { log, sandbox, cancel, post, readSwi
 function fencedOrThrow(error: unknown): 'fenced' {
   if (error instanceof OwnershipLost) return 'fenced'
   throw error
-}
-
-async function takeSnapshot(order: SessionOrder): Promise<SnapshotResult> {
-  const adopted = await makeTree(order.place, { kind: 'all' })
-  return adopted.kind === 'adopted'
-    ? { kind: 'taken', tree: adopted.tree, live: false }
-    : { kind: 'refused', reason: `${adopted.path}: ${adopted.reason}` }
 }

@@ -4,6 +4,7 @@ import { createFrameReader, encodeFrame } from './frame.ts'
 import { listFolder } from './list-folder.ts'
 import { readFile } from './read-file.ts'
 import { runRipgrep } from './run-ripgrep.ts'
+import { stampTree } from './stamp-tree.ts'
 import { writeFile } from './write-file.ts'
 
 /**
@@ -30,6 +31,8 @@ async function answer(request: Record<string, unknown>, body: Buffer): Promise<A
       return { header: writeFile(path, body) }
     case 'list':
       return { header: listFolder(path, Number(request.entriesMax)) }
+    case 'stamp':
+      return { header: stampTree(path, Number(request.entriesMax)) }
     case 'walk':
     case 'search':
       return runRipgrep({ program: ripgrep, folder: resolvePath('/workspace') }, withHostPaths(request), path)

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { commitTree, diffTrees, planTree, pushCommit, type Workspace } from '../../git/index.ts'
 import {
@@ -305,7 +305,7 @@ test('the plan mounts the work tree read-only and nothing of the agent’s gitdi
   const workspace = await workspaceOf(scene)
   const plan = planTree({ workspace, store: scene.store, selection: { kind: 'all' }, workDir: join(scene.folder, 'run') })
   expect(plan.workspace).toEqual({ source: workspace.path, mode: 'ro' })
-  expect(plan.mounts.filter(mount => mount.mode === 'rw').map(mount => mount.source)).toEqual([plan.quarantine])
+  expect(plan.mounts.filter(mount => mount.mode === 'rw').map(mount => mount.source)).toEqual([dirname(plan.quarantine)])
   expect(plan.mounts.filter(mount => mount.source.startsWith(workspace.agentGitDir))).toEqual([])
   expect(listNames(join(workspace.path, '.git'))).toEqual([])
   expect(runPlan(scene, plan)).toMatchObject({ status: 0, stdout: `${scene.baseTree}\n`, stderr: '' })

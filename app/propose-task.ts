@@ -1,12 +1,28 @@
 import { createHash } from 'node:crypto'
-import type { Acceptance, CommandRow, Limits, TaskAccepted, TaskRefused, WrittenCommand } from '../domain/index.ts'
+import {
+  type Acceptance,
+  type CommandRow,
+  grantOf,
+  type Limits,
+  type TaskAccepted,
+  type TaskRefused,
+  type WrittenCommand,
+} from '../domain/index.ts'
 import { type EffectProposal, preparedEvent } from '../effects/index.ts'
 import type { NewTask } from '../ledger/index.ts'
 import type { GatheredFacts } from './gather-facts.ts'
 import type { CommentEvent } from './read-event.ts'
 import { renderHelp } from './render-help.ts'
 
-export type TaskSettings = { prefix: string; limits: Limits; wallMs: number /** How long it may wait for a worker. */; waitMs: number }
+export type TaskSettings = {
+  prefix: string
+  limits: Limits
+  wallMs: number
+  /** How long it may wait for a worker. */
+  waitMs: number
+  /** The sandbox profile the operator has set; null = the command's own. */
+  profile: string | null
+}
 
 /**
  * The task a decided command becomes, with its first events and the app's own effects: the eyes reaction of an accepted
@@ -67,14 +83,15 @@ function commonPayload({ event, command, gathered }: Decided) {
   }
 }
 
-function acceptedPayload(decided: Decided, row: CommandRow, now: number, { limits, wallMs, waitMs }: TaskSettings): TaskAccepted {
+function acceptedPayload(decided: Decided, row: CommandRow, now: number, settings: TaskSettings): TaskAccepted {
   const common = commonPayload(decided)
+  const { limits, wallMs, waitMs, profile } = settings
   const { defaultBranch, baseSha } = decided.gathered.facts
   return {
     ...common,
     command: { ...common.command, verb: row.verb },
     base: { ref: defaultBranch, sha: baseSha ?? emptySha },
-    grant: { profile: row.profile, capabilities: [...row.capabilities], effects: [...row.effects] },
+    grant: grantOf(row, profile, 'github'),
     limits,
     delivery: 'github',
     deadlineAt: now + wallMs + waitMs,

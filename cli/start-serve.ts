@@ -132,9 +132,10 @@ function openIntake(options: ServeOptions, { lead, ledger, queue, github, marker
       newTaskId: () => `t_${ulid()}`,
       ...(options.settled ? { settled: options.settled } : {}),
       settings: async () => {
-        const { limits, prefix } = settings()
+        const { limits, prefix, operator } = settings()
         const { taskWallMs: wallMs, taskWaitMs: waitMs, commandsPerCommentMax, commandTextBytesMax } = limits
-        return { prefix, wallMs, waitMs, limits: taskLimitsOf(limits), commandsPerCommentMax, commandTextBytesMax }
+        const profile = operator.sandbox?.profile ?? null
+        return { prefix, profile, wallMs, waitMs, limits: taskLimitsOf(limits), commandsPerCommentMax, commandTextBytesMax }
       },
     },
     outbox: {

@@ -39,14 +39,15 @@ export type RepositoryRead = { kind: 'absent' } | { kind: 'read'; config: Reposi
 export function effectiveConfig(
   operator: OperatorConfig,
   repository: RepositoryRead,
-  profileDefault: ProfileName = 'workspace',
+  /** The most a task may have, when it is more than asked of the operator's file: see `narrowestProfile`. */
+  profileMax: ProfileName | null = null,
 ): EffectiveConfig {
   const wanted: Omit<RepositoryConfig, 'version'> =
     repository.kind === 'read' ? repository.config : repository.kind === 'broken' ? restrictive : {}
   const { sandbox, egress } = operator
   return {
     limits: mergeLimits(operator, wanted),
-    profile: mergeProfile(operator, wanted.profile, profileDefault),
+    profile: mergeProfile(operator, wanted.profile, profileMax),
     setup: fromRepository(wanted.setup, null),
     checks: fromRepository(wanted.checks, null),
     include: fromRepository(wanted.include, []),
@@ -103,11 +104,25 @@ const reach: Record<ProfileName, { reads: number; writes: number }> = {
   strict: { reads: 0, writes: 1 },
 }
 
-function mergeProfile({ sandbox }: OperatorConfig, wish: ProfileName | undefined, profileDefault: ProfileName): Setting<ProfileName> {
-  const base = fromOperator<ProfileName>(sandbox?.profile, profileDefault)
+/**
+ * The one of these profiles that lets a command see and write no more than any other of them; null when there is none, as
+ * of `strict` and `read-only`, or when one is no profile of this version.
+ */
+export function narrowestProfile(names: readonly string[]): ProfileName | null {
+  const known = names.filter((name): name is ProfileName => Object.hasOwn(reach, name))
+  if (known.length < names.length) return null
+  return known.find(name => known.every(other => isWithin(name, other))) ?? null
+}
+
+function isWithin(one: ProfileName, other: ProfileName): boolean {
+  return reach[one].reads <= reach[other].reads && reach[one].writes <= reach[other].writes
+}
+
+function mergeProfile({ sandbox }: OperatorConfig, wish: ProfileName | undefined, profileMax: ProfileName | null): Setting<ProfileName> {
+  const set = fromOperator<ProfileName>(sandbox?.profile, 'workspace')
+  const base = profileMax === null ? set : { ...set, value: profileMax }
   if (wish === undefined) return base
-  const [now, then] = [reach[base.value], reach[wish]]
-  if (then.reads <= now.reads && then.writes <= now.writes) return { value: wish, source: 'repository', notTaken: null }
+  if (isWithin(wish, base.value)) return { value: wish, source: 'repository', notTaken: null }
   return { ...base, notTaken: { value: wish, why: 'a repository can only narrow the profile' } }
 }
 

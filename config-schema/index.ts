@@ -3,6 +3,7 @@ export {
   describeProblems,
   type EffectiveConfig,
   effectiveConfig,
+  narrowestProfile,
   type ProfileName,
   type RepositoryRead,
   type Setting,

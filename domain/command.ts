@@ -1,4 +1,4 @@
-import type { EffectKind } from './event.ts'
+import type { EffectKind, Grant } from './event.ts'
 
 /**
  * The command table: parsing, help, documentation and authorisation are made from it. A verb enters with its issue; help
@@ -56,6 +56,15 @@ export const commandTable = [
 ] as const satisfies readonly CommandRow[]
 
 export type Verb = (typeof commandTable)[number]['verb']
+
+/** What a task of this command is accepted with. A profile that the operator has set stands for the command's own. */
+export function grantOf(row: CommandRow, operatorProfile: string | null, delivery: 'github' | 'patch'): Grant {
+  return {
+    profile: operatorProfile ?? row.profile,
+    capabilities: [...row.capabilities],
+    effects: delivery === 'github' ? [...row.effects] : [],
+  }
+}
 
 export function findCommand(word: string): CommandRow | null {
   const lower = word.toLowerCase()

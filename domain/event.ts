@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { outcomes } from './outcome.ts'
 
 /**
@@ -121,6 +121,8 @@ export const eventSchemas = {
     /** The work tree's tree after setup: what "changed" is measured against. */
     baselineTree: sha,
     hosts: z.array(z.string()),
+    /** What it ran in; absent when there was nothing to set up, and in records from before it was kept. */
+    sandbox: SandboxReport.optional(),
   }),
   'taint.raised': z.object({ source: z.string(), detail: z.string() }),
   'session.started': z.object({
@@ -206,7 +208,9 @@ export const eventSchemas = {
     cached: z.boolean(),
     durationMs: z.int(),
     /** How the setup of this checkout went; absent when there was nothing to set up. */
-    setup: z.object({ exitCode: z.int().nullable(), hosts: z.array(z.string()), durationMs: z.int() }).optional(),
+    setup: z
+      .object({ exitCode: z.int().nullable(), hosts: z.array(z.string()), durationMs: z.int(), sandbox: SandboxReport.optional() })
+      .optional(),
   }),
   'change.judged': z.object({ verdict: z.enum(['proven', 'unproven', 'no-change']), reasons: z.array(z.string()) }),
   'commit.made': z.object({ sha, tree: sha, parent: sha, branch: z.string(), message: z.string() }),

@@ -20,7 +20,7 @@ export {
   hashPayload,
   saltBytes,
 } from './chain.ts'
-export { type CommandRow, commandTable, findCommand, type Verb } from './command.ts'
+export { type CommandRow, commandTable, findCommand, grantOf, type Verb } from './command.ts'
 export { type Detected, detectCommands, type RootView } from './detect-commands.ts'
 export { type DsseEnvelope, type PublicKey, preAuthEncoding, publicKeyOf, readPublicKey, sealEnvelope, verifySignature } from './dsse.ts'
 export {

@@ -51,7 +51,14 @@ export const profiles: readonly Profile[] = [
     singleTenantOnly: true,
   },
   { ...confined, name: 'read-only', summary: 'as workspace, but the workspace is read-only; no network', workspaceWritable: false },
-  { ...confined, name: 'strict', summary: 'only the system runtime and the workspace; no network', hostReadable: false },
+  {
+    ...confined,
+    name: 'strict',
+    summary: 'only the system runtime and the workspace; no network but that of setup',
+    hostReadable: false,
+    // Commands of a session are never opened with it; setup of a strict task needs its registries.
+    networks: ['none', 'proxy'],
+  },
   {
     ...confined,
     name: 'review',

@@ -69,11 +69,20 @@ async function setUp(task: Task, base: Base, place: TaskPlace): Promise<void> {
   crashpoint('setup.done')
   if (task.log.state().setup) return
   const baseline = base.setup.commands.length === 0 ? place.workspace.baseTree : await baselineOf(place)
-  const { exitCode, output, durationMs, hosts } = setup
+  const { exitCode, output, durationMs, hosts, sandbox } = setup
   await task.log.record({
     type: 'setup.settled',
     commandId: `${task.id}:setup`,
-    payload: { commands: [...base.setup.commands], source: base.setup.source, exitCode, output, durationMs, baselineTree: baseline, hosts },
+    payload: {
+      commands: [...base.setup.commands],
+      source: base.setup.source,
+      exitCode,
+      output,
+      durationMs,
+      baselineTree: baseline,
+      hosts,
+      ...(sandbox ? { sandbox } : {}),
+    },
   })
 }
 

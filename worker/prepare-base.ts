@@ -3,12 +3,13 @@ import {
   describeProblems,
   type EffectiveConfig,
   effectiveConfig,
+  narrowestProfile,
   type ProfileName,
   parseConfig,
   RepositoryConfig,
   type RepositoryRead,
 } from '../config-schema/index.ts'
-import { detectCommands, type Limits } from '../domain/index.ts'
+import { detectCommands, findCommand, type Limits } from '../domain/index.ts'
 import { fetchMirror, hasCommit, listTreeAt, type Mirror, openMirror, openStore, readFileAt } from '../git/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { report } from './report.ts'
@@ -31,8 +32,7 @@ export async function prepareBase(task: Task): Promise<Base> {
   crashpoint('mirror.fetched')
   const store = await openStore({ dataDir: ports.dataDir, mirror, taskId: task.id })
   const { repository, detected, instructions } = await readRepository(mirror, accepted.base.sha)
-  // The grant's profile is what the operator and the command table allowed when the task was accepted.
-  const config = effectiveConfig(settings.operator, repository, accepted.grant.profile as ProfileName)
+  const config = effectiveConfig(settings.operator, repository, profileMaxOf(task))
   return {
     mirror,
     store,
@@ -79,6 +79,18 @@ async function fetchBase(task: Task, mirror: Mirror): Promise<void> {
   })
   if (!(await hasCommit(mirror, accepted.base.sha)))
     throw new Error(`the commit ${accepted.base.sha} is in no branch of the repository any more`)
+}
+
+/**
+ * What the commands of this task may have at most: what it was accepted with, what its earlier commands had, and what the
+ * operator allows today. A setting that was widened later is for later tasks.
+ */
+function profileMaxOf({ accepted, log, settings }: Task): ProfileName {
+  const granted = accepted.grant.profile
+  const today = settings.operator.sandbox?.profile ?? findCommand(accepted.command.verb)?.profile ?? granted
+  const narrowest = narrowestProfile([granted, log.state().workspace?.sandbox.profile ?? granted, today])
+  if (narrowest !== null) return narrowest
+  throw new Error(`the task was accepted with the profile ${granted} and the operator's is now ${today}; no profile is within both`)
 }
 
 function textOf(content: Uint8Array): string {

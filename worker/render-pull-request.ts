@@ -131,7 +131,8 @@ function setupLine({ setup }: TaskState): string[] {
   const commands = setup.commands.map(command => `\`${cell(command)}\``).join(', ')
   const hosts = setup.hosts.map(host => `\`${cell(host)}\``).join(', ')
   const detected = setup.source === 'detected' ? ' (detected)' : ''
-  return [`Setup: ${commands}${detected}, exit ${setup.exitCode ?? 'unknown'}${hosts ? `; network: ${hosts}` : ''}.`]
+  const profile = setup.sandbox ? `, profile ${setup.sandbox.profile}` : ''
+  return [`Setup: ${commands}${detected}${profile}, exit ${setup.exitCode ?? 'unknown'}${hosts ? `; network: ${hosts}` : ''}.`]
 }
 
 function modelBlock(text: string): string {

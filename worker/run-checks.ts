@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { type Cell, decidesChecks, type Payload, readTestCounts, type TestCounts } from '../domain/index.ts'
+import { type Cell, decidesChecks, type Payload, readTestCounts, type SandboxReport, type TestCounts } from '../domain/index.ts'
 import { mixTrees, openWorkspace, removeRun } from '../git/index.ts'
 import type { CommandResult, Sandbox } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
@@ -83,10 +83,9 @@ async function runCheck(task: Task, base: Base, { command, tree, cells, sandbox,
   if (result.kind !== 'ended') throw new Error(`the check \`${command}\` had no sandbox: ${result.reason}`)
   goOn(task)
   crashpoint('check.ran')
-  const { exitCode, hosts, durationMs } = setup
   const settled = {
     ...(await toSettled(command, tree, base, result)),
-    ...(base.setup.commands.length === 0 ? {} : { setup: { exitCode, hosts, durationMs } }),
+    ...(setup.sandbox === null ? {} : { setup: setupOf(setup, setup.sandbox) }),
   }
   await task.log.record(
     ...cells.map((cell, index) => ({
@@ -103,6 +102,10 @@ async function runCheck(task: Task, base: Base, { command, tree, cells, sandbox,
     detail: detailOf(settled),
     durationMs: result.durationMs,
   })
+}
+
+function setupOf({ exitCode, hosts, durationMs }: SetupResult, sandbox: SandboxReport) {
+  return { exitCode, hosts, durationMs, sandbox }
 }
 
 async function toSettled(

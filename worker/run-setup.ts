@@ -1,14 +1,26 @@
-import type { Network, Sandbox } from '../sandbox/index.ts'
+import type { SandboxReport } from '../domain/index.ts'
+import { describeProfile, type Network, type Sandbox } from '../sandbox/index.ts'
 import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
 import { goOn } from './stopped.ts'
 import type { Base, Task, TaskWorkspace } from './task.ts'
 
-export type SetupResult = { exitCode: number | null; output: string; durationMs: number; hosts: string[]; failed: boolean }
+export type SetupResult = {
+  exitCode: number | null
+  output: string
+  durationMs: number
+  hosts: string[]
+  failed: boolean
+  /** What it ran in; null when there was nothing to run. */
+  sandbox: SandboxReport | null
+}
 
 const outputCharactersMax = 20_000
 const hostsMax = 200
 
-/** Prepares one checkout: each command in a fresh sandbox, no secrets, egress only to the listed hosts. Stops at the first that fails. */
+/**
+ * Prepares one checkout: each command in a fresh sandbox of the task's own profile, no secrets, egress only to the listed
+ * hosts. Stops at the first that fails.
+ */
 export async function runSetup(
   task: Task,
   place: SandboxPlace,
@@ -17,15 +29,14 @@ export async function runSetup(
   runDir: string,
 ): Promise<SetupResult> {
   const wallMs = base.config.limits.setupWallMs.value
-  if (base.setup.commands.length === 0) return { exitCode: 0, output: '', durationMs: 0, hosts: [], failed: false }
-  // Also when nothing is listed: what setup would have liked to reach is then named, instead of a name that does not resolve.
-  const network: Network = { kind: 'proxy', allow: base.egress }
+  if (base.setup.commands.length === 0) return { exitCode: 0, output: '', durationMs: 0, hosts: [], failed: false, sandbox: null }
+  const profile = base.config.profile.value
   const sandbox = await openTaskSandbox(
     { ...place, wallMs },
     {
-      profile: 'workspace',
+      profile,
       ...workOptions(workspace, runDir),
-      network,
+      network: networkOf(profile, base),
       privateEgress: base.privateEgress,
     },
   )
@@ -34,6 +45,14 @@ export async function runSetup(
   } finally {
     await sandbox.close()
   }
+}
+
+/**
+ * The proxy also when nothing is listed: what setup would have liked to reach is then named, instead of a name that does
+ * not resolve. A profile that writes nothing has no network at all.
+ */
+function networkOf(profile: string, { egress }: Base): Network {
+  return describeProfile(profile)?.networks.includes('proxy') ? { kind: 'proxy', allow: egress } : { kind: 'none' }
 }
 
 async function runCommands(task: Task, sandbox: Sandbox, commands: readonly string[], wallMs: number): Promise<SetupResult> {
@@ -53,7 +72,14 @@ async function runCommands(task: Task, sandbox: Sandbox, commands: readonly stri
     parts.push(`$ ${command}\n${Buffer.from(result.output).toString('utf8')}`)
     if (result.exitCode !== 0) break
   }
-  return { exitCode, output: parts.join('\n').slice(-outputCharactersMax), durationMs, hosts: hostsOf(sandbox), failed: exitCode !== 0 }
+  return {
+    exitCode,
+    output: parts.join('\n').slice(-outputCharactersMax),
+    durationMs,
+    hosts: hostsOf(sandbox),
+    failed: exitCode !== 0,
+    sandbox: sandbox.report,
+  }
 }
 
 /** Each place once; a refusal with its reason, since that is what a maintainer has to act on. */

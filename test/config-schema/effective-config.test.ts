@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   defaultLimits,
   effectiveConfig,
+  narrowestProfile,
   OperatorConfig,
   type ProfileName,
   parseConfig,
@@ -70,6 +71,26 @@ describe('what counts, and who said it', () => {
     const config = effectiveConfig(operator ? { version: 1, sandbox: { profile: operator } } : nobody, repository({ profile: wish }))
     expect(config.profile.value).toBe(value)
     expect(config.profile.notTaken === null).toBe(config.profile.source === 'repository')
+  })
+  const narrowest: [names: string[], narrowest: ProfileName | null][] = [
+    [['workspace', 'workspace'], 'workspace'],
+    [['workspace', 'devbox'], 'workspace'],
+    [['devbox', 'workspace'], 'workspace'],
+    [['off', 'devbox', 'strict'], 'strict'],
+    [['workspace', 'off', 'read-only'], 'read-only'],
+    [['read-only', 'review'], 'review'],
+    [['strict', 'read-only'], null],
+    [['workspace', 'Workspace'], null],
+    [['workspace', 'constructor'], null],
+  ]
+  it.each(narrowest)('of %j the narrowest is %s', (names, profile) => {
+    expect(narrowestProfile(names)).toBe(profile)
+  })
+  it('a task is held to its own profile, and a repository can still narrow that', () => {
+    const devbox = { version: 1, sandbox: { profile: 'devbox' } } as const
+    const held = (wish?: 'workspace' | 'strict') =>
+      effectiveConfig(devbox, wish ? repository({ profile: wish }) : absent, 'workspace').profile
+    expect([held().value, held('workspace').value, held('strict').value]).toEqual(['workspace', 'workspace', 'strict'])
   })
   it('a broken file counts as the most restrictive one, whatever is in it', () => {
     const config = effectiveConfig(nobody, { kind: 'broken', problem: 'grok.yml:3:3: limits.turnMax' })

@@ -92,3 +92,23 @@ test.each([
   expect(renderPullRequest(state, '/grok', 58_000)).toContain(`exit 22; network: \`${refusal}\`.`)
   expect(registry.urls()).toHaveLength(before)
 })
+
+test('setup has the profile of its task, with the proxy, and its evidence says which', { timeout: 120_000 }, async () => {
+  const opened = await openFixer({ sandbox: { profile: 'strict', readHost: true } })
+  onTestFinished(opened.close)
+  const setup = [
+    // A file of the host that the profile `workspace` shows with `readHost`, and `strict` never.
+    'test -e /var/lib/dpkg/status && echo sees the host || echo sees no host',
+    'curl -sS --max-time 5 https://registry.example/ || true',
+  ]
+  const files = { 'grok.txt': '1\n', '.github/grok.yml': JSON.stringify({ version: 1, setup, checks: ['true'] }) }
+  const state = await opened.fix(files, script('grok.txt', '2\n'))
+  const strict = { engine: 'bwrap', state: 'enforced', profile: 'strict', missing: expect.any(Array) }
+  const refused = ['refused registry.example:443 (not on the allow-list)']
+  expect(state.setup?.output).toContain('\nsees no host\n')
+  expect([state.setup?.sandbox, state.setup?.hosts]).toEqual([strict, refused])
+  expect(state.checks.newCodeNewTests.map(check => check.setup)).toEqual([
+    { exitCode: 0, hosts: refused, durationMs: expect.any(Number), sandbox: strict },
+  ])
+  expect(renderPullRequest(state, '/grok', 58_000)).toContain('profile strict, exit 0; network: `refused registry.example:443')
+})

@@ -18,7 +18,7 @@ test('the profiles are these, and what each gives is frozen', () => {
     ['workspace', 'runtime', true, false, 'none proxy host'],
     ['devbox', 'host', true, true, 'none proxy host'],
     ['read-only', 'runtime', false, false, 'none'],
-    ['strict', 'runtime', true, false, 'none'],
+    ['strict', 'runtime', true, false, 'none proxy'],
     ['review', 'runtime', false, false, 'none'],
     ['off', 'host', true, false, 'none proxy host'],
   ])

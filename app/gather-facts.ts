@@ -40,7 +40,7 @@ export async function gatherFacts(event: CommentEvent, ports: FactsPorts): Promi
   ])
   const self = event.actor.login === identity.botLogin
   const facts: Facts = {
-    ownerAllowed: ports.allowedOwners === null || ports.allowedOwners.includes(owner.toLowerCase()),
+    ownerAllowed: isServed(owner, ports),
     actor: { id: event.actor.id, login: event.actor.login, kind: self ? 'self' : event.actor.type === 'User' ? 'user' : 'bot' },
     botAllowed: ports.allowedBots.includes(event.actor.id),
     role,
@@ -54,6 +54,10 @@ export async function gatherFacts(event: CommentEvent, ports: FactsPorts): Promi
   }
   const subjectTrusted = mayWrite(authorRole ?? role)
   return { facts, subjectTrusted, visibility: repository.visibility, cloneUrl: repository.cloneUrl }
+}
+
+export function isServed(owner: string, { allowedOwners }: Pick<FactsPorts, 'allowedOwners'>): boolean {
+  return allowedOwners === null || allowedOwners.includes(owner.toLowerCase())
 }
 
 function mayWrite(role: Facts['role']): boolean {

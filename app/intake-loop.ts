@@ -1,61 +1,107 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { createBackOff, sleepUnlessStopped } from '../effects/index.ts'
+import { classifyError } from '../github/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 import { type IntakePorts, takeDelivery } from './intake.ts'
-import { type OutboxPorts, sendOutbox } from './outbox.ts'
+import { type OutboxLimits, type OutboxPorts, sendOutbox } from './outbox.ts'
 
-export type IntakeLoop = { wake(): void; stop(): Promise<void> }
+export type IntakeLoop = {
+  wake(): void
+  /** True once everything that was stored when it started has been looked at: taken, or found to need GitHub again. */
+  caughtUp(): boolean
+  /** Ends every wait; resolves when nothing of it runs any more. */
+  stop(): Promise<void>
+}
 export type IntakeLoopPorts = {
   /** False: another process of this data folder sends the app's effects. */
   leadsOutbox(): boolean
   intake: IntakePorts
-  outbox: OutboxPorts
-  drainMs(): Promise<number>
+  outbox: Pick<OutboxPorts, 'github' | 'markerKey'>
+  limits(): OutboxLimits & { deliveryDrainMs: number; retryWaitMs: number; retryWaitMsMax: number; rateLimitWaitMsMax: number }
   logger: Logger
 }
 
 const deliveriesAtOnceMax = 100
-const drainRetryMs = 1_000
 
 /**
  * Takes stored deliveries and sends the outbox whenever it is woken, and again and again without being woken: after a
- * restart the first turn does what the process before it left.
+ * restart the first turn does what the process before it left. Two loops: an effect that waits for GitHub keeps no command
+ * waiting, above all no cancel.
  */
 export function startIntakeLoop(ports: IntakeLoopPorts): IntakeLoop {
-  let stopped = false
-  let wake: () => void = () => undefined
-  async function run() {
-    while (!stopped) {
-      const woken = new Promise<void>(resolve => {
-        wake = resolve
-      })
-      await turn(ports).catch(error => ports.logger.error({ error }, 'intake failed; it is tried again'))
-      if (!stopped) await Promise.race([woken, sleep(await ports.drainMs().catch(() => drainRetryMs))])
-    }
+  const { intake, logger } = ports
+  const stopping = new AbortController()
+  const stop = stopping.signal
+  const newBackOff = () => createBackOff(() => backOffLimits(ports), intake.now)
+  const outbox: OutboxPorts = {
+    ...ports.outbox,
+    ledger: intake.ledger,
+    logger,
+    limits: ports.limits,
+    backOff: newBackOff(),
+    now: intake.now,
+    sleep: ms => sleepUnlessStopped(ms, stop),
   }
-  const running = run()
+  const deliveries = { ...ports, backOff: newBackOff() }
+  let caughtUp = false
+  const sending = startTurns(ports, stop, async () => {
+    if (ports.leadsOutbox()) await sendOutbox(outbox)
+  })
+  const taking = startTurns(ports, stop, async () => {
+    const { taken, looked } = await takePending(deliveries, stop)
+    if (looked < deliveriesAtOnceMax) caughtUp = true
+    if (taken > 0) sending.wake()
+  })
   return {
-    wake: () => wake(),
+    wake: () => taking.wake(),
+    caughtUp: () => caughtUp,
     async stop() {
-      stopped = true
-      wake()
-      await running
+      stopping.abort()
+      for (const turns of [taking, sending]) turns.wake()
+      await Promise.all([taking.ended, sending.ended])
     },
   }
 }
 
-/** One delivery that fails keeps no other waiting: it stays pending and is tried again at the next turn. */
-async function turn({ intake, outbox, leadsOutbox, logger }: IntakeLoopPorts): Promise<void> {
-  const pending = await intake.ledger.pendingDeliveries(deliveriesAtOnceMax)
-  for (const delivery of pending) {
-    try {
-      await takeDelivery(delivery, intake)
-    } catch (error) {
-      logger.error({ error, delivery: delivery.id }, 'a delivery could not be taken; it is tried again')
+function backOffLimits({ limits }: IntakeLoopPorts) {
+  const { retryWaitMs, retryWaitMsMax, rateLimitWaitMsMax } = limits()
+  return { firstMs: retryWaitMs, maxMs: retryWaitMsMax, askedMsMax: rateLimitWaitMsMax }
+}
+
+/** One turn after another, each when it is woken or `deliveryDrainMs` after the one before. */
+function startTurns({ limits, logger }: IntakeLoopPorts, stop: AbortSignal, turn: () => Promise<void>) {
+  let wake: () => void = () => undefined
+  async function run() {
+    while (!stop.aborted) {
+      const pause = new AbortController()
+      wake = () => pause.abort()
+      await turn().catch(error => logger.error({ error }, 'intake failed; it is tried again'))
+      if (!stop.aborted) await sleepUnlessStopped(limits().deliveryDrainMs, pause.signal)
     }
   }
-  try {
-    if (leadsOutbox()) await sendOutbox(outbox)
-  } catch (error) {
-    logger.error({ error }, 'the outbox could not be sent; it is tried again')
+  return { wake: () => wake(), ended: run() }
+}
+
+/** One delivery that fails keeps no other waiting: it stays pending and is tried again, each time after a longer while. */
+async function takePending({ intake, limits, backOff, logger }: IntakeLoopPorts & { backOff: OutboxPorts['backOff'] }, stop: AbortSignal) {
+  const pending = await intake.ledger.pendingDeliveries(deliveriesAtOnceMax + backOff.waiting())
+  const due = pending.filter(({ id }) => backOff.due(id))
+  let taken = 0
+  for (const delivery of due) {
+    if (stop.aborted) break
+    try {
+      await takeDelivery(delivery, intake)
+      backOff.succeeded(delivery.id)
+      taken += 1
+    } catch (error) {
+      if (delivery.receivedAt < intake.now() - limits().effectGiveUpMs) {
+        logger.error({ error, delivery: delivery.id }, 'a delivery could not be taken in time and is given up')
+        await intake.ledger.settleDelivery(delivery.id, 'ignored', 'it could not be taken in time')
+        continue
+      }
+      const fault = classifyError(error)
+      const waitMs = backOff.failed(delivery.id, fault.kind === 'later' ? fault.waitMs : null)
+      logger.error({ error, delivery: delivery.id, waitMs }, 'a delivery could not be taken; it is tried again')
+    }
   }
+  return { taken, looked: due.length }
 }

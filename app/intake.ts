@@ -1,8 +1,9 @@
 import { decideAcceptance } from '../domain/index.ts'
-import type { Delivery, Ledger } from '../ledger/index.ts'
+import { classifyError } from '../github/index.ts'
+import { appendBehind, type Delivery, type Ledger } from '../ledger/index.ts'
 import type { Queue } from '../queue/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
-import { type FactsPorts, gatherFacts } from './gather-facts.ts'
+import { type FactsPorts, type GatheredFacts, gatherFacts, isServed } from './gather-facts.ts'
 import { parseCommands } from './parse-commands.ts'
 import { type Decided, laneOf, proposeTask, type TaskSettings } from './propose-task.ts'
 import { type CommentEvent, readEvent } from './read-event.ts'
@@ -28,6 +29,8 @@ export type Taken = { taskId: string; acceptance: Decided['acceptance']; known: 
 export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Promise<Taken[]> {
   const read = readEvent(delivery)
   if (read.kind === 'ignored') return await ignore(delivery, read.reason, ports)
+  // Before anything is asked of GitHub: anybody can install a public App, and owners that are not served cost nothing.
+  if (!isServed(read.event.repository.owner, ports)) return await ignore(delivery, 'owner-not-allowed', ports)
   const settings = await ports.settings()
   const { slug } = await ports.github.identity()
   const { commands } = parseCommands(read.event.text, {
@@ -37,7 +40,8 @@ export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Prom
     textBytesMax: settings.commandTextBytesMax,
   })
   if (commands.length === 0) return await ignore(delivery, 'no command in it', ports)
-  const gathered = await gatherFacts(read.event, ports)
+  const gathered = await gather(read.event, ports)
+  if ('reason' in gathered) return await ignore(delivery, gathered.reason, ports)
   const taken: Taken[] = []
   for (const command of commands) {
     const acceptance = decideAcceptance(command, gathered.facts, settings.prefix)
@@ -51,6 +55,18 @@ export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Prom
   )
   ports.settled?.(delivery.id, { kind: 'taken', taken })
   return taken
+}
+
+/** A refusal of GitHub for good (the App was removed, the repository is gone) is an answer; anything else throws. */
+async function gather(event: CommentEvent, ports: IntakePorts): Promise<GatheredFacts | { reason: string }> {
+  try {
+    return await gatherFacts(event, ports)
+  } catch (error) {
+    const fault = classifyError(error)
+    // 401 is about our own key, and says nothing about the place.
+    if (fault.kind !== 'rejected' || fault.status === 401) throw error
+    return { reason: `its facts can not be read: GitHub said ${fault.status}` }
+  }
 }
 
 async function take(decided: Decided, settings: TaskSettings, ports: IntakePorts): Promise<Taken> {
@@ -84,19 +100,16 @@ async function isOlder(taskId: string, event: CommentEvent, ledger: Ledger): Pro
 }
 
 const lanesTasksMax = 100
-const cancelTriesMax = 20
 
 /** Appends `cancel.requested`; repeats only when somebody appended in between. False: the task had already ended. */
 export async function requestCancel(ledger: Ledger, taskId: string, by: string, at: number): Promise<boolean> {
-  for (let tries = 0; tries < cancelTriesMax; tries++) {
+  const event = { type: 'cancel.requested', commandId: `${taskId}:cancel`, payload: { by, reason: 'asked to stop' } } as const
+  const batch = { taskId, attempt: 0, actor: by, now: () => at, events: [event] }
+  const result = await appendBehind(ledger, batch, async () => {
     const row = await ledger.task(taskId)
-    if (!row || row.state === 'ended') return false
-    const event = { type: 'cancel.requested', commandId: `${taskId}:cancel`, payload: { by, reason: 'asked to stop' } } as const
-    const result = await ledger.append({ taskId, attempt: 0, actor: by, at, expectedSeq: row.lastSeq, events: [event] })
-    if (result.kind === 'appended') return true
-    if (result.kind === 'fenced') return false
-  }
-  throw new Error(`cancel of ${taskId} lost ${cancelTriesMax} races in a row`)
+    return row === null || row.state === 'ended' ? null : row.lastSeq
+  })
+  return result.kind === 'appended'
 }
 
 async function ignore(delivery: Delivery, reason: string, { ledger, settled }: IntakePorts): Promise<Taken[]> {

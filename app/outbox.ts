@@ -1,7 +1,7 @@
 import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
-import { applyEffect, type EffectPorts, type EffectProposal, type GitPort } from '../effects/index.ts'
-import type { GitHubApp } from '../github/index.ts'
-import type { Ledger } from '../ledger/index.ts'
+import { type BackOff, type EffectPorts, GitHubAway, type GitPort, resumeEffect, type Settled, settleByReadBack } from '../effects/index.ts'
+import { classifyError, type GitHubApp } from '../github/index.ts'
+import { appendBehind, type Ledger } from '../ledger/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 
 export type OutboxPorts = {
@@ -9,45 +9,79 @@ export type OutboxPorts = {
   github: GitHubApp
   markerKey: Uint8Array
   logger: Logger
-  readBackGapMs: number
+  limits(): OutboxLimits
+  /** By task: who failed is left alone for a while, and keeps no other from being sent. */
+  backOff: BackOff
   now(): number
-  sleep(ms: number): Promise<void>
+  /** `stopped`: the process goes; what is not settled is read back by the next one. */
+  sleep(ms: number): Promise<'slept' | 'stopped'>
 }
 
+export type OutboxLimits = { readBackGapMs: number; effectGiveUpMs: number }
+
 const effectsAtOnceMax = 100
+/** Effects the app's half prepares for one task: a reaction, an answer, a note. */
+const effectsOfTaskMax = 3
 
 /**
  * Does what the app's half has recorded and not yet done: reactions, refusals, help. Level-triggered: it reads the ledger,
  * so a lost ring or a killed process only costs time. One outbox a data folder; returns how many tasks it touched.
  */
 export async function sendOutbox(ports: OutboxPorts): Promise<number> {
-  const open = await ports.ledger.openEffects({ attempt: 'app', updatedBefore: ports.now() + 1, limit: effectsAtOnceMax })
-  const replies = await ports.ledger.tasks({ state: 'waiting', needsWorker: false, limit: effectsAtOnceMax })
-  const taskIds = new Set([
-    ...open.filter(effect => effect.state !== 'unknown').map(effect => effect.taskId),
-    ...replies.map(task => task.taskId),
-  ])
-  for (const taskId of taskIds) {
+  const due = [...(await openTasks(ports))].filter(taskId => ports.backOff.due(taskId))
+  for (const taskId of due) {
     try {
-      await sendFor(taskId, ports)
+      const done = await sendFor(taskId, ports)
+      if (done) ports.backOff.succeeded(taskId)
+      else ports.backOff.failed(taskId)
     } catch (error) {
-      // One that GitHub does not take (an App that was removed) keeps no other from being sent.
-      ports.logger.warn({ error, task: taskId }, 'an effect of the app could not be sent; it is tried again')
+      const waitMs = ports.backOff.failed(taskId, askedWaitOf(error))
+      ports.logger.warn({ error, task: taskId, waitMs }, 'an effect of the app could not be sent; it is tried again')
     }
   }
-  return taskIds.size
+  return due.length
 }
 
-async function sendFor(taskId: string, ports: OutboxPorts): Promise<void> {
+/** The limit grows by those that wait, so that however many of them there are, they hide nobody. */
+async function openTasks({ ledger, backOff, limits, now }: OutboxPorts): Promise<Set<string>> {
+  const waiting = backOff.waiting()
+  const limit = effectsAtOnceMax + waiting * effectsOfTaskMax
+  const young = { updatedBefore: now() + 1, updatedAfter: now() - limits().effectGiveUpMs }
+  const inFlight = await ledger.openEffects({ attempt: 'app', states: 'in-flight', updatedBefore: now() + 1, limit })
+  // They have a query of their own: nothing is sent for them, and they must not take the place of what is to be sent.
+  const unknown = await ledger.openEffects({ attempt: 'app', states: 'unknown', ...young, limit })
+  const replies = await ledger.tasks({ state: 'waiting', needsWorker: false, limit: effectsAtOnceMax + waiting })
+  return new Set([...inFlight, ...unknown, ...replies].map(({ taskId }) => taskId))
+}
+
+/** What GitHub asked for, where it did. */
+function askedWaitOf(error: unknown): number | null {
+  if (error instanceof GitHubAway) return error.waitMs
+  const fault = classifyError(error)
+  return fault.kind === 'later' ? fault.waitMs : null
+}
+
+/** False: something of it is still not settled, and is looked at again later. */
+async function sendFor(taskId: string, ports: OutboxPorts): Promise<boolean> {
   let state = foldTask(await ports.ledger.readEvents(taskId))
-  for (const effect of Object.values(state.effects).filter(effect => effect.attempt === 0)) {
-    const ordinal = Number(effect.key.split('-').at(-1))
-    const proposal = { kind: effect.kind, ordinal, intent: effect.intent } as EffectProposal
-    await applyEffect(taskId, proposal, effect, effectPortsOf(taskId, ports))
+  let done = true
+  for (const [id, effect] of Object.entries(state.effects).filter(([, effect]) => effect.attempt === 0)) {
+    const settled = await sendOne(taskId, id, effect, ports)
+    if (settled.kind !== 'settled' || settled.state === 'unknown') done = false
     state = foldTask(await ports.ledger.readEvents(taskId))
   }
   const row = await ports.ledger.task(taskId)
-  if (row && row.state !== 'ended' && !row.needsWorker) await endReply(taskId, state, ports)
+  const isOpen = Object.values(state.effects).some(({ attempt, state: at }) => attempt === 0 && (at === 'prepared' || at === 'dispatched'))
+  if (row && row.state !== 'ended' && !row.needsWorker && !isOpen) await endReply(taskId, state, ports)
+  return done
+}
+
+/** An answer that comes days late helps nobody: what could not be done for that long is only looked for. */
+async function sendOne(taskId: string, id: string, effect: TaskState['effects'][string], ports: OutboxPorts): Promise<Settled> {
+  const effectPorts = effectPortsOf(taskId, ports)
+  const tooOld = effect.preparedAt < ports.now() - ports.limits().effectGiveUpMs
+  if (tooOld || effect.state === 'unknown') return await settleByReadBack(taskId, id, effect, 'it could not be done in time', effectPorts)
+  return await resumeEffect(taskId, id, effect, effectPorts)
 }
 
 /** A task without a worker ends when its reply is out, or could not get out. */
@@ -62,16 +96,10 @@ async function endReply(taskId: string, state: TaskState, ports: OutboxPorts): P
   await appendAsApp(taskId, [{ type: 'task.ended', commandId: `${taskId}:ended`, payload }], ports)
 }
 
-const racesMax = 20
-
 async function appendAsApp(taskId: string, events: readonly NewEvent[], { ledger, now }: OutboxPorts): Promise<'recorded' | 'fenced'> {
-  for (let race = 0; race < racesMax; race++) {
-    const row = await ledger.task(taskId)
-    const result = await ledger.append({ taskId, attempt: 0, actor: 'app', at: now(), expectedSeq: row?.lastSeq ?? 0, events })
-    if (result.kind === 'appended') return 'recorded'
-    if (result.kind === 'fenced') return 'fenced'
-  }
-  throw new Error(`task ${taskId}: an append lost ${racesMax} races in a row`)
+  const batch = { taskId, attempt: 0, actor: 'app', now, events }
+  const result = await appendBehind(ledger, batch, async () => (await ledger.task(taskId))?.lastSeq ?? null)
+  return result.kind === 'appended' ? 'recorded' : 'fenced'
 }
 
 function effectPortsOf(taskId: string, ports: OutboxPorts): EffectPorts {
@@ -84,11 +112,11 @@ function effectPortsOf(taskId: string, ports: OutboxPorts): EffectPorts {
     git: noGit,
     markerKey: ports.markerKey,
     sleep: ports.sleep,
-    readBackGapMs: ports.readBackGapMs,
+    readBackGapMs: ports.limits().readBackGapMs,
   }
 }
 
 const noGit: GitPort = {
   push: async () => ({ kind: 'rejected', reason: 'the app pushes nothing', remoteSha: null }),
-  readRef: async () => null,
+  readRef: async () => ({ kind: 'refused', reason: 'the app pushes nothing' }),
 }

@@ -138,17 +138,9 @@ function openIntake(options: ServeOptions, { lead, ledger, queue, github, marker
         return { prefix, profile, wallMs, waitMs, limits: taskLimitsOf(limits), commandsPerCommentMax, commandTextBytesMax }
       },
     },
-    outbox: {
-      ledger,
-      github,
-      markerKey,
-      logger: options.logger,
-      now: Date.now,
-      sleep: ms => sleep(ms),
-      readBackGapMs: settings().limits.readBackGapMs,
-    },
+    outbox: { github, markerKey },
     leadsOutbox: () => lead.leads(),
-    drainMs: async () => settings().limits.deliveryDrainMs,
+    limits: () => settings().limits,
     logger: options.logger,
   })
 }

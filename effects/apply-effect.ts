@@ -1,102 +1,96 @@
-import type { EffectKind, EffectState, NewEvent, Payload } from '../domain/index.ts'
-import { classifyError, type Octokit, type Permissions, type RequestFault, updateComment } from '../github/index.ts'
+import type { EffectState } from '../domain/index.ts'
+import { classifyError, type RequestFault } from '../github/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
-import { type EffectContext, type EffectKindRow, effectKinds, type GitPort, type Remote } from './effect-kinds.ts'
-import { type EffectProposal, effectId, type Intent, intentSchemas, preparedEvent } from './intents.ts'
-import { renderMarker } from './marker.ts'
-
-/** What applying needs of its half (app or worker). All methods may throw when the ledger or GitHub's mint is away. */
-export type EffectPorts = {
-  /** Appends to the task's log; `fenced`: a newer attempt owns the task and nothing more may be written anywhere. */
-  record(events: readonly NewEvent[]): Promise<'recorded' | 'fenced'>
-  /** Asked right before every send. */
-  holds(): Promise<boolean>
-  mint(request: { installationId: number; repositoryId: number; permissions: Permissions }): Promise<string>
-  api(token: string): Octokit
-  botLogin(): Promise<string>
-  git: GitPort
-  markerKey: Uint8Array
-  sleep(ms: number): Promise<void>
-  readBackGapMs: number
-}
-
-export type Settled =
-  | { kind: 'settled'; state: 'confirmed' | 'rejected' | 'unknown'; remote: Record<string, unknown>; reason: string }
-  | { kind: 'fenced' }
-
-/** GitHub gave no answer, and what was to be done is not there: waiting helps. The effect stays `dispatched`. */
-export class GitHubAway extends Error {
-  override readonly name = 'GitHubAway'
-}
+import type { EffectContext, ReadBack, Remote } from './effect-kinds.ts'
+import { type EffectPorts, GitHubAway, type Settled } from './effect-ports.ts'
+import { type EffectProposal, effectId, preparedEvent } from './intents.ts'
+import { type Effect, openContext, readBackTwice } from './read-back.ts'
+import { asKnown, recordedEffect, settle } from './settle-effect.ts'
 
 const triesMax = 3
+/** A longer wait than this is not waited for here: the caller knows better what to do meanwhile. */
 const laterWaitMsMax = 120_000
+/** A token that is refused although it was just made needs a moment to be known everywhere; the next try has a new one. */
+const staleTokenWaitMs = 1_000
 
 /**
  * The road of one effect: prepared → dispatched → confirmed | rejected | unknown. `known` is what the ledger already says
  * about it. An effect that was dispatched without a settlement is read back before anything else, never blindly repeated.
  */
 export async function applyEffect(task: string, proposal: EffectProposal, known: EffectState | null, ports: EffectPorts): Promise<Settled> {
-  if (known && known.state !== 'prepared' && known.state !== 'dispatched')
-    return { kind: 'settled', state: known.state, remote: known.remote ?? {}, reason: known.reason }
+  const id = effectId(task, proposal)
+  if (known) return await resumeEffect(task, id, known, ports)
   const prepared = preparedEvent(task, proposal)
-  if (!known) {
-    if ((await ports.record([prepared])) === 'fenced') return { kind: 'fenced' }
-  }
-  // What was recorded wins over what would be proposed now: the intent must not change under its key.
-  const intent = intentSchemas[proposal.kind].parse(known ? known.intent : proposal.intent)
-  const effect: Effect = {
-    id: effectId(task, proposal),
-    task,
-    kind: proposal.kind,
-    key: prepared.payload.key,
-    intent,
-    row: effectKinds[proposal.kind] as EffectKindRow<EffectKind>,
-  }
-  return await dispatch(effect, known, ports)
+  if ((await ports.record([prepared])) === 'fenced') return { kind: 'fenced' }
+  return await dispatch(recordedEffect(task, id, prepared.payload), null, ports)
 }
 
-type Effect = { id: string; task: string; kind: EffectKind; key: string; intent: Intent<EffectKind>; row: EffectKindRow<EffectKind> }
+/** The rest of the road of an effect that the ledger knows: everything that is needed is in what was recorded. */
+export async function resumeEffect(task: string, id: string, known: EffectState, ports: EffectPorts): Promise<Settled> {
+  if (known.state !== 'prepared' && known.state !== 'dispatched') return asKnown(known.state, known)
+  return await dispatch(recordedEffect(task, id, known), known, ports)
+}
 
 async function dispatch(effect: Effect, known: EffectState | null, ports: EffectPorts): Promise<Settled> {
-  const context = await openContext(effect, ports)
   let mayExist = known?.state === 'dispatched'
+  let waitMs: number | null = null
   const before = known?.tries ?? 0
   for (let attempt = before + 1; attempt <= before + triesMax; attempt++) {
+    // A token of its own for each try: the one of the try before may be what was refused.
+    const opened = await openContext(effect, ports)
+    if (opened.kind === 'refused') return await settleRefused(effect, mayExist, opened.reason, ports)
     if (mayExist) {
-      const found = await readBackTwice(effect, context, ports)
-      if (found.kind !== 'absent')
-        return settle(
-          effect,
-          found.kind === 'found' ? 'confirmed' : 'rejected',
-          found.remote,
-          found.kind === 'other' ? found.reason : '',
-          true,
-          ports,
-        )
+      const found = await readBackTwice(effect, opened.context, ports)
+      if (found.kind !== 'absent') return await settleFound(effect, found, ports)
     }
-    if (!(await ports.holds())) return { kind: 'fenced' }
-    if (
-      (await ports.record([
-        { type: 'effect.dispatched', commandId: `${effect.id}:try-${attempt}`, payload: { effectId: effect.id, try: attempt } },
-      ])) === 'fenced'
-    )
-      return { kind: 'fenced' }
-    crashpoint(`effect.${effect.kind}.beforeSend`)
-    const sent = await send(effect, context, ports)
-    crashpoint(`effect.${effect.kind}.afterSend`)
-    if (sent.kind === 'done') return settle(effect, 'confirmed', sent.remote, '', false, ports)
-    if (sent.kind === 'rejected') return settle(effect, 'rejected', sent.remote, sent.reason, false, ports)
-    if (sent.kind === 'fenced') return { kind: 'fenced' }
-    if (sent.kind === 'later') await ports.sleep(Math.min(sent.waitMs, laterWaitMsMax))
+    const sent = await sendOnce(effect, attempt, opened.context, ports)
+    switch (sent.kind) {
+      case 'done':
+        return settle(effect, { state: 'confirmed', remote: sent.remote, reason: '', foundByReadBack: false }, ports)
+      case 'rejected':
+        return settle(effect, { state: 'rejected', remote: sent.remote, reason: sent.reason, foundByReadBack: false }, ports)
+      case 'fenced':
+        return { kind: 'fenced' }
+      case 'later':
+        waitMs = sent.waitMs
+        if (waitMs > laterWaitMsMax) throw new GitHubAway(`the ${effect.kind} was not done: ${sent.message}`, waitMs)
+        if ((await ports.sleep(waitMs)) === 'stopped') return { kind: 'stopped', sent: false }
+    }
     mayExist = sent.kind === 'uncertain'
   }
-  const last = await readBackTwice(effect, context, ports)
-  if (last.kind === 'found') return settle(effect, 'confirmed', last.remote, '', true, ports)
+  return await lookLast(effect, waitMs, ports)
+}
+
+async function lookLast(effect: Effect, waitMs: number | null, ports: EffectPorts): Promise<Settled> {
+  const opened = await openContext(effect, ports)
+  if (opened.kind === 'refused') return await settleRefused(effect, true, opened.reason, ports)
+  const last = await readBackTwice(effect, opened.context, ports)
   // It is known not to be there, so nothing is unknown: the caller may wait and come back.
   if (last.kind === 'absent')
-    throw new GitHubAway(`the ${effect.kind} could not be done: no answer in ${triesMax} tries, and it is not there`)
-  return settle(effect, 'unknown', last.remote, last.reason, true, ports)
+    throw new GitHubAway(`the ${effect.kind} could not be done: no answer in ${triesMax} tries, and it is not there`, waitMs)
+  return await settleFound(effect, last, ports)
+}
+
+/** No token for its place: what was never sent is rejected; whether what was sent is there can not be said any more. */
+function settleRefused(effect: Effect, mayExist: boolean, reason: string, ports: EffectPorts): Promise<Settled> {
+  return settle(effect, { state: mayExist ? 'unknown' : 'rejected', remote: {}, reason, foundByReadBack: false }, ports)
+}
+
+async function settleFound(
+  effect: Effect,
+  found: Exclude<ReadBack, { kind: 'absent' }> | { kind: 'stopped' },
+  ports: EffectPorts,
+): Promise<Settled> {
+  switch (found.kind) {
+    case 'stopped':
+      return { kind: 'stopped', sent: true }
+    case 'found':
+      return await settle(effect, { state: 'confirmed', remote: found.remote, reason: '', foundByReadBack: true }, ports)
+    case 'other':
+      return await settle(effect, { state: 'rejected', remote: found.remote, reason: found.reason, foundByReadBack: true }, ports)
+    case 'refused':
+      return await settle(effect, { state: 'unknown', remote: {}, reason: found.reason, foundByReadBack: true }, ports)
+  }
 }
 
 type Sent =
@@ -105,6 +99,17 @@ type Sent =
   | { kind: 'fenced' }
   | Exclude<RequestFault, { kind: 'rejected' }>
 
+async function sendOnce(effect: Effect, attempt: number, context: EffectContext, ports: EffectPorts): Promise<Sent> {
+  if (!(await ports.holds())) return { kind: 'fenced' }
+  const payload = { effectId: effect.id, try: attempt }
+  if ((await ports.record([{ type: 'effect.dispatched', commandId: `${effect.id}:try-${attempt}`, payload }])) === 'fenced')
+    return { kind: 'fenced' }
+  crashpoint(`effect.${effect.kind}.beforeSend`)
+  const sent = await send(effect, context, ports)
+  crashpoint(`effect.${effect.kind}.afterSend`)
+  return sent
+}
+
 async function send(effect: Effect, context: EffectContext, ports: EffectPorts): Promise<Sent> {
   // The last look before the wire: a worker that lost its lease writes nothing more.
   if (!(await ports.holds())) return { kind: 'fenced' }
@@ -112,65 +117,8 @@ async function send(effect: Effect, context: EffectContext, ports: EffectPorts):
     return await effect.row.send(effect.intent, context)
   } catch (error) {
     const fault = classifyError(error)
-    return fault.kind === 'rejected' ? { kind: 'rejected', reason: `GitHub said ${fault.status}: ${fault.message}`, remote: {} } : fault
+    if (fault.kind !== 'rejected') return fault
+    if (fault.status === 401) return { kind: 'later', waitMs: staleTokenWaitMs, message: fault.message }
+    return { kind: 'rejected', reason: `GitHub said ${fault.status}: ${fault.message}`, remote: {} }
   }
 }
-
-/** Lists lag behind writes, so one "absent" proves nothing: absent twice, a gap apart, is absent. */
-async function readBackTwice(effect: Effect, context: EffectContext, ports: EffectPorts) {
-  const first = await effect.row.readBack(effect.intent, context)
-  if (first.kind !== 'absent') return first
-  await ports.sleep(ports.readBackGapMs)
-  return await effect.row.readBack(effect.intent, context)
-}
-
-async function openContext(effect: Effect, ports: EffectPorts): Promise<EffectContext> {
-  const { installationId, repositoryId } = effect.intent
-  const token = await ports.mint({ installationId, repositoryId, permissions: effect.row.permissions })
-  return {
-    task: effect.task,
-    key: effect.key,
-    api: ports.api(token),
-    token,
-    botLogin: await ports.botLogin(),
-    markerKey: ports.markerKey,
-    git: ports.git,
-  }
-}
-
-async function settle(
-  effect: Effect,
-  state: Payload<'effect.settled'>['state'],
-  remote: Record<string, unknown>,
-  reason: string,
-  foundByReadBack: boolean,
-  ports: EffectPorts,
-): Promise<Settled> {
-  const payload = { effectId: effect.id, state, remote, reason, foundByReadBack }
-  if ((await ports.record([{ type: 'effect.settled', commandId: `${effect.id}:settled`, payload }])) === 'fenced') return { kind: 'fenced' }
-  return { kind: 'settled', state, remote, reason }
-}
-
-/**
- * Writes a newer text into a comment we created. An edit changes nothing that was not ours, can be repeated, and the last
- * one is an effect of its own, so the ones before it are not recorded; they still ask for ownership first.
- */
-export async function applyEdit(
-  place: EditPlace,
-  commentId: number,
-  task: string,
-  body: string,
-  ports: EffectPorts,
-): Promise<'edited' | 'fenced'> {
-  const token = await ports.mint({ ...place, permissions: effectKinds.progress.permissions })
-  const marker = renderMarker(
-    ports.markerKey,
-    { kind: 'progress', task, key: 'progress-1' },
-    `${place.owner}/${place.repo}#${place.number}`,
-  )
-  if (!(await ports.holds())) return 'fenced'
-  await updateComment(ports.api(token), place, commentId, `${marker}\n${body}`)
-  return 'edited'
-}
-
-export type EditPlace = { owner: string; repo: string; repositoryId: number; installationId: number; number: number }

@@ -15,7 +15,12 @@ import { readMarker, renderMarker } from './marker.ts'
 
 /** What exists at the other side, as it is recorded: ids, urls, shas. */
 export type Remote = Record<string, string | number | boolean>
-export type ReadBack = { kind: 'found'; remote: Remote } | { kind: 'absent' } | { kind: 'other'; reason: string; remote: Remote }
+export type ReadBack =
+  | { kind: 'found'; remote: Remote }
+  | { kind: 'absent' }
+  | { kind: 'other'; reason: string; remote: Remote }
+  /** Nobody lets us look, and will not when asked again. */
+  | { kind: 'refused'; reason: string }
 
 export type EffectContext = {
   task: string
@@ -29,8 +34,10 @@ export type EffectContext = {
 
 /** Pushing is git's business; the worker plugs it in. */
 export type GitPort = {
+  /** Throws when it is not known whether the push arrived. */
   push(intent: Intent<'push'>, token: string): Promise<{ kind: 'pushed' } | { kind: 'rejected'; reason: string; remoteSha: string | null }>
-  readRef(intent: Intent<'push'>, token: string): Promise<string | null>
+  /** Where the branch is, null = there is none. Throws when the remote is away. */
+  readRef(intent: Intent<'push'>, token: string): Promise<{ kind: 'read'; sha: string | null } | { kind: 'refused'; reason: string }>
 }
 
 /**
@@ -97,7 +104,9 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
       return { kind: 'rejected', reason: result.reason, remote: { branch: intent.branch, sha: result.remoteSha ?? '' } }
     },
     readBack: async (intent, { git, token }) => {
-      const remoteSha = await git.readRef(intent, token)
+      const read = await git.readRef(intent, token)
+      if (read.kind === 'refused') return read
+      const remoteSha = read.sha
       if (remoteSha === intent.sha) return { kind: 'found', remote: { branch: intent.branch, sha: remoteSha } }
       if (remoteSha === intent.expect) return { kind: 'absent' }
       return {

@@ -1,12 +1,13 @@
+import { withoutSecrets } from '../telemetry/index.ts'
 import { stripMarkers } from './marker.ts'
 
 /**
  * Every text of a model or a stranger passes here before it stands in something of ours: mentions, issue references behind
  * closing keywords, other bots' commands, images and hidden HTML become inert, visibly. Code spans and fences are kept as
- * they are, since GitHub gives nothing in them a meaning.
+ * they are, since GitHub gives nothing in them a meaning. Credentials go wherever they stand.
  */
 export function makeInert(text: string): string {
-  return splitCode(stripMarkers(text))
+  return splitCode(stripMarkers(withoutSecrets(text)))
     .map(part => (part.code ? part.text : inertProse(part.text)))
     .join('')
 }
@@ -51,8 +52,15 @@ function splitCode(text: string): { code: boolean; text: string }[] {
 
 const cutNote = (max: number) => `Cut at ${max.toLocaleString('en-US')} characters; the rest is in the run's record.`
 
-/** Joins blocks until the limit; what does not fit is left out whole and said in the last line. */
+/**
+ * Joins blocks until the limit; what does not fit is left out whole and said in the last line. Searched for credentials as
+ * one text: what is spread over its blocks, as in names of files, is none in any of them.
+ */
 export function joinBlocks(blocks: readonly string[], charactersMax: number): string {
+  return withoutSecrets(fitBlocks(blocks, charactersMax))
+}
+
+function fitBlocks(blocks: readonly string[], charactersMax: number): string {
   const note = cutNote(charactersMax)
   const kept: string[] = []
   let length = 0

@@ -33,12 +33,14 @@ async function probe(remote: Remote, service: string): Promise<RemoteFault['reas
     const response = await fetch(`${remote.url.replace(/\/$/, '')}/info/refs?service=${service}`, {
       headers: basic,
       redirect: 'manual',
-      signal: AbortSignal.timeout(probeWallMs),
+      signal: AbortSignal.any([AbortSignal.timeout(probeWallMs), ...(remote.signal ? [remote.signal] : [])]),
     })
     await response.body?.cancel()
-    if (response.status === 401 || response.status === 403) return 'denied'
-    if (response.status === 404 || response.status === 410) return 'not-found'
-    return response.status >= 500 ? 'unreachable' : null
+    const { status, headers } = response
+    // A rate limit passes: it is no denial, whatever status it comes with.
+    if (status === 429 || status === 408 || status >= 500 || headers.has('retry-after')) return 'unreachable'
+    if (status === 401 || status === 403) return 'denied'
+    return status === 404 || status === 410 ? 'not-found' : null
   } catch {
     return 'unreachable'
   }

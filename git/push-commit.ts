@@ -2,7 +2,7 @@ import { explainRemote } from './explain-remote.ts'
 import type { PushResult, Remote, RemoteFault, Store } from './git.ts'
 import { checkRefName, checkSha } from './ref-name.ts'
 import { openRemote } from './remote-call.ts'
-import { gitError, runGit } from './run-git.ts'
+import { type GitCall, type GitResult, gitError, runGit } from './run-git.ts'
 
 export type PushOptions = Remote & {
   store: Store
@@ -11,6 +11,8 @@ export type PushOptions = Remote & {
   ref: string
   /** What the ref is at now; null = it must not exist. Anything else there, and nothing is pushed. */
   expect: string | null
+  /** One push from its start to its answer; the mirror's own when not said. */
+  wallMs?: number
   /** Only for branches of our own: a commit that does not continue `expect` may replace it. Others only fast-forward. */
   rewrite?: boolean
 }
@@ -24,7 +26,7 @@ export async function pushCommit(options: PushOptions): Promise<PushResult> {
   const ref = checkRefName(options.ref)
   if (expect !== null && !options.rewrite && !(await isAncestor(store, checkSha(expect), sha))) {
     const message = `${sha} does not continue ${expect}, and ${ref} only fast-forwards`
-    const now = await readRemoteRef({ ...options, ref })
+    const now = await readRemoteRef({ ...options, ref, wallMs: readBackWallMs })
     if (now.kind === 'failed') return { kind: 'rejected', reason: 'other', message: `${message}; ${now.message}`, remoteSha: null }
     return { kind: 'rejected', reason: 'moved', message, remoteSha: now.sha }
   }
@@ -45,18 +47,29 @@ export async function pushCommit(options: PushOptions): Promise<PushResult> {
     ],
     env: remote.env,
     secrets: remote.secrets,
-    wallMs: store.mirror.wallMs,
+    wallMs: options.wallMs ?? store.mirror.wallMs,
     signal: options.signal,
   }
   const result = await runGit(call)
-  const remoteRef = await readRemoteRef({ ...options, ref })
+  // Whoever stopped it does not wait for an answer either; the ref is read by whoever goes on with it.
+  if (result.ended === 'cancelled') return { kind: 'unknown', message: gitError(call, result).message }
+  const remoteRef = await readRemoteRef({ ...options, ref, wallMs: readBackWallMs })
   if (remoteRef.kind === 'failed') return { kind: 'unknown', message: remoteRef.message }
   if (remoteRef.sha === sha) return { kind: 'pushed', remoteSha: sha }
   const row = parsePorcelain(result.stdout, ref)
   if (row) return { kind: 'rejected', ...classify(row, remoteRef.sha, expect), remoteSha: remoteRef.sha }
+  return await explainSilence(options, remoteRef.sha, call, result)
+}
+
+/**
+ * The remote said nothing about our ref. Only where it lets nobody in is that a refusal; after a time-out, a server error
+ * or a broken connection it may still be taking the pack, so that the ref read a moment ago proves nothing.
+ */
+async function explainSilence(options: PushOptions, remoteSha: string | null, call: GitCall, result: GitResult): Promise<PushResult> {
   const fault = await explainRemote(options, 'git-receive-pack', [], result.ended, gitError(call, result).message)
-  const reason = fault.kind === 'failed' && fault.reason === 'denied' ? 'denied' : 'other'
-  return { kind: 'rejected', reason, message: fault.message, remoteSha: remoteRef.sha }
+  if (fault.kind !== 'failed' || (fault.reason !== 'denied' && fault.reason !== 'not-found'))
+    return { kind: 'unknown', message: fault.message }
+  return { kind: 'rejected', reason: 'denied', message: fault.message, remoteSha }
 }
 
 export type RemoteRef = { kind: 'read'; sha: string | null } | RemoteFault

@@ -33,7 +33,7 @@ export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
         repository_ids: [repositoryId],
         permissions: { ...permissions },
       })
-      registerSecret(data.token)
+      registerSecret(data.token, Date.parse(data.expires_at))
       return { token: data.token, expiresAt: data.expires_at }
     },
     api: token => (token === null ? asApp : new Octokit({ ...clientOptions(options), auth: token })),

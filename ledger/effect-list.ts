@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { EffectRow } from './ledger.ts'
+import type { EffectRow, OpenEffects } from './ledger.ts'
 import type { LedgerContext } from './ledger-context.ts'
 import { readPayload } from './read-events.ts'
 import { type Database, type Program, statement } from './statement.ts'
@@ -12,12 +12,9 @@ export function* findEffectRow(context: LedgerContext, effectId: string): Progra
   return row === undefined ? null : yield* effectRow(context, row)
 }
 
-export function* listOpenEffects(
-  context: LedgerContext,
-  filter: { attempt: 'app' | 'worker'; updatedBefore: number; limit: number },
-): Program<EffectRow[]> {
-  const { attempt, ...args } = filter
-  const rows = yield* attempt === 'app' ? openOfApp(args) : openOfWorkers(args)
+export function* listOpenEffects(context: LedgerContext, filter: OpenEffects): Program<EffectRow[]> {
+  const { attempt, states = 'open', ended = false, updatedBefore, updatedAfter = 0, limit } = filter
+  const rows = yield* listings[attempt][states][ended ? 'ended' : 'any']({ updatedBefore, updatedAfter, limit })
   const effects: EffectRow[] = []
   for (const row of rows) effects.push(yield* effectRow(context, row))
   return effects
@@ -44,19 +41,37 @@ const selectEffectRow = statement<{ effectId: string }, StoredEffect>((database,
   effects(database).where('effectId', '=', argument('effectId')),
 )
 
-/** States are literal, so that the partial index is used. An erased task's effects can not be done any more. */
-const openEffects = (database: Database) =>
-  effects(database)
-    .where('effects.state', 'in', [sql.lit('prepared' as const), sql.lit('dispatched' as const), sql.lit('unknown' as const)])
-    .where('erasedAt', 'is', null)
-    .orderBy('updatedAt')
+type Window = { updatedBefore: number; updatedAfter: number; limit: number }
+type Open = 'prepared' | 'dispatched' | 'unknown'
 
-type Window = { updatedBefore: number; limit: number }
+const openStates: readonly Open[] = ['prepared', 'dispatched', 'unknown']
 
-const openOfApp = statement<Window, StoredEffect>((database, argument) =>
-  openEffects(database).where('attempt', '=', 0).where('updatedAt', '<', argument('updatedBefore')).limit(argument('limit')),
-)
+/**
+ * States are literal, and all open ones are named besides those that are asked for, so that the partial index is used. An
+ * erased task's effects can not be done any more.
+ */
+function listing(attempt: 'app' | 'worker', states: readonly Open[], ended: boolean) {
+  return statement<Window, StoredEffect>((database, argument) => {
+    const literal = (these: readonly Open[]) => these.map(state => sql.lit(state))
+    const open = effects(database)
+      .where('effects.state', 'in', literal(openStates))
+      .where('effects.state', 'in', literal(states))
+      .where('erasedAt', 'is', null)
+      .where('attempt', attempt === 'app' ? '=' : '>', 0)
+      .where('updatedAt', '<', argument('updatedBefore'))
+      .where('updatedAt', '>=', argument('updatedAfter'))
+      .orderBy('updatedAt')
+    return (ended ? open.where('tasks.state', '=', 'ended') : open).limit(argument('limit'))
+  })
+}
 
-const openOfWorkers = statement<Window, StoredEffect>((database, argument) =>
-  openEffects(database).where('attempt', '>', 0).where('updatedAt', '<', argument('updatedBefore')).limit(argument('limit')),
-)
+const byTask = (attempt: 'app' | 'worker', states: readonly Open[]) => ({
+  any: listing(attempt, states, false),
+  ended: listing(attempt, states, true),
+})
+const byState = (attempt: 'app' | 'worker') => ({
+  open: byTask(attempt, openStates),
+  'in-flight': byTask(attempt, ['prepared', 'dispatched']),
+  unknown: byTask(attempt, ['unknown']),
+})
+const listings = { app: byState('app'), worker: byState('worker') }

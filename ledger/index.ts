@@ -1,7 +1,9 @@
+export { type AppendedBehind, appendBehind, type BehindBatch } from './append-behind.ts'
 export type {
   Claim,
   ClaimOptions,
   Delivery,
+  EffectRow,
   Ledger,
   LedgerRecord,
   NewTask,

@@ -62,8 +62,8 @@ export type Ledger = {
   task(taskId: string): Promise<TaskRow | null>
   /** Newest first. */
   tasks(filter: { state?: TaskRow['state']; laneKey?: string; needsWorker?: boolean; limit: number }): Promise<TaskRow[]>
-  /** Effects that are prepared, dispatched or unknown, oldest first: attempt 0 = the app's outbox, else a worker's. */
-  openEffects(filter: { attempt: 'app' | 'worker'; updatedBefore: number; limit: number }): Promise<EffectRow[]>
+  /** Effects that have no final state, oldest first. */
+  openEffects(filter: OpenEffects): Promise<EffectRow[]>
   effect(effectId: string): Promise<EffectRow | null>
 
   /** What is reserved and spent under a key, such as `repository:7:2026-11-30`. */
@@ -143,6 +143,19 @@ export type AppendResult = { kind: 'appended'; lastSeq: number } | { kind: 'move
 export type LedgerRecord = {
   taskId: string
   entries: { header: EventHeader & { hash: string }; salt: Uint8Array | null; payload: Uint8Array | null }[]
+}
+
+export type OpenEffects = {
+  /** Attempt 0 = the app's outbox, else a worker's. */
+  attempt: 'app' | 'worker'
+  /** `in-flight`: prepared or dispatched. `unknown`: sent, and nobody could say whether it is there. Absent: both. */
+  states?: 'in-flight' | 'unknown'
+  /** True: only of tasks that have ended, so that nobody else is doing them. */
+  ended?: boolean
+  updatedBefore: number
+  /** Absent: however old. */
+  updatedAfter?: number
+  limit: number
 }
 
 export type EffectRow = {

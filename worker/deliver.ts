@@ -2,7 +2,7 @@ import { applyEffect, type EffectProposal, effectId, type Settled } from '../eff
 import { effectPortsOf, placeOf } from './effect-ports.ts'
 import type { Commit } from './make-commit.ts'
 import { renderPullRequest, renderTitle } from './render-pull-request.ts'
-import { goOn, Stopped } from './stopped.ts'
+import { goOn, Stopped, stopOf } from './stopped.ts'
 import type { Base, Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
 import { withPatience } from './with-patience.ts'
@@ -56,6 +56,7 @@ export async function apply(
     return applyEffect(task.id, proposal, known, effectPortsOf(task, base))
   })
   if (settled.kind === 'fenced') throw new OwnershipLost(`task ${task.id}: ownership was lost before the ${proposal.kind}`)
+  if (settled.kind === 'stopped') throw stopOf(task)
   return settled
 }
 

@@ -1,12 +1,12 @@
-import type { EffectPorts, GitPort } from '../effects/index.ts'
-import { pushCommit, readRemoteRef } from '../git/index.ts'
+import { type EffectPorts, type GitPort, sleepUnlessStopped } from '../effects/index.ts'
+import { pushCommit, type RemoteRef, readRemoteRef } from '../git/index.ts'
 import type { Base, Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
 import { Unreachable } from './with-patience.ts'
 
 /** What the effects of one attempt are applied with: a fresh narrow token each, and the task's own store for pushes. */
 export function effectPortsOf(task: Omit<Task, 'comment' | 'probe'>, base: Base | null): EffectPorts {
-  const { github, ledger, markerKey, now, sleep } = task.ports
+  const { github, ledger, markerKey, now } = task.ports
   if (github === null) throw new Error('effects need a GitHub App')
   return {
     record: events => task.log.record(...events).then(() => 'recorded' as const, fencedOrThrow),
@@ -14,9 +14,9 @@ export function effectPortsOf(task: Omit<Task, 'comment' | 'probe'>, base: Base 
     mint: async request => (await github.mint(request)).token,
     api: token => github.api(token),
     botLogin: async () => (await github.identity()).botLogin,
-    git: base ? gitPortOf(base) : noGit,
+    git: base ? gitPortOf(base, task.stop) : noGit,
     markerKey,
-    sleep,
+    sleep: ms => sleepUnlessStopped(ms, task.stop),
     readBackGapMs: task.settings.limits.readBackGapMs,
   }
 }
@@ -28,26 +28,31 @@ export function placeOf({ accepted }: Pick<Task, 'accepted'>) {
   return { owner, repo: name, repositoryId: id, installationId: accepted.installationId }
 }
 
-function gitPortOf(base: Base): GitPort {
+function gitPortOf(base: Base, stop: AbortSignal): GitPort {
   return {
     async push({ url, sha, branch, expect }, token) {
-      const result = await pushCommit({ store: base.store, url, credential: async () => token, sha, ref: `refs/heads/${branch}`, expect })
+      const ref = `refs/heads/${branch}`
+      const result = await pushCommit({ store: base.store, url, credential: async () => token, sha, ref, expect, signal: stop })
       if (result.kind === 'unknown') throw new Unreachable(`the push may or may not have arrived: ${result.message}`)
       return result.kind === 'pushed'
         ? { kind: 'pushed' }
         : { kind: 'rejected', reason: `${result.reason}: ${result.message}`, remoteSha: result.remoteSha }
     },
-    async readRef({ url, branch }, token) {
-      const result = await readRemoteRef({ url, credential: async () => token, ref: `refs/heads/${branch}` })
-      if (result.kind !== 'read') throw new Unreachable(`the branch could not be read back: ${result.message}`)
-      return result.sha
-    },
+    readRef: readBranch,
   }
+}
+
+/** Needs no store, so that a push can also be read back when its task's own repository is gone. */
+export const readBranch: GitPort['readRef'] = async ({ url, branch }, token) => {
+  const result: RemoteRef = await readRemoteRef({ url, credential: async () => token, ref: `refs/heads/${branch}` })
+  if (result.kind === 'read') return result
+  if (result.reason === 'denied' || result.reason === 'not-found') return { kind: 'refused', reason: result.message }
+  throw new Unreachable(`the branch could not be read back: ${result.message}`)
 }
 
 const noGit: GitPort = {
   push: async () => ({ kind: 'rejected', reason: 'this task has no repository', remoteSha: null }),
-  readRef: async () => null,
+  readRef: async () => ({ kind: 'refused', reason: 'this task has no repository' }),
 }
 
 function fencedOrThrow(error: unknown): 'fenced' {

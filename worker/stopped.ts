@@ -19,8 +19,11 @@ export const deadlineReached = 'deadline'
 
 /** Called before a result is recorded that a stop may have spoiled. Throws `Stopped` or `OwnershipLost`. */
 export function goOn(task: Pick<Task, 'id' | 'stop'>): void {
-  if (!task.stop.aborted) return
-  const { reason } = task.stop
-  if (reason instanceof OwnershipLost) throw reason
-  throw new Stopped(reason === handOver ? 'handed-back' : reason === deadlineReached ? 'deadline' : 'cancelled')
+  if (task.stop.aborted) throw stopOf(task)
+}
+
+/** Why a stopped attempt was stopped, as what is thrown for it. */
+export function stopOf({ stop: { reason } }: Pick<Task, 'stop'>): Stopped | OwnershipLost {
+  if (reason instanceof OwnershipLost) return reason
+  return new Stopped(reason === handOver ? 'handed-back' : reason === deadlineReached ? 'deadline' : 'cancelled')
 }

@@ -1,6 +1,6 @@
-import { GitHubAway } from '../effects/index.ts'
+import { GitHubAway, sleepUnlessStopped } from '../effects/index.ts'
 import { classifyError } from '../github/index.ts'
-import { goOn, Stopped } from './stopped.ts'
+import { Stopped, stopOf } from './stopped.ts'
 import type { Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
 
@@ -16,37 +16,32 @@ const waitMsMax = 60_000
  * `outageTriesMax` says and never past the task's own stop. `work` must be safe to repeat. Other errors pass at once.
  */
 export async function withPatience<T>(task: Omit<Task, 'comment' | 'probe'>, what: string, work: () => Promise<T>): Promise<T> {
-  const { outageTriesMax, outageWaitMs } = task.settings.limits
+  const { outageTriesMax, outageWaitMs, rateLimitWaitMsMax } = task.settings.limits
   for (let tries = 1; ; tries++) {
     try {
       return await work()
     } catch (error) {
       if (error instanceof OwnershipLost || error instanceof Stopped) throw error
-      const wait = waitOf(error, outageWaitMs * 2 ** (tries - 1))
+      const wait = waitOf(error, outageWaitMs * 2 ** (tries - 1), rateLimitWaitMsMax)
       if (wait === null) throw error
       if (tries >= outageTriesMax) throw new Error(`${what}: GitHub did not answer in ${tries} tries`, { cause: error })
       task.ports.logger.warn({ error, task: task.id, what, tries, waitMs: wait }, 'GitHub is away; waiting')
-      await interruptibleSleep(task, wait)
-      goOn(task)
+      if ((await sleepUnlessStopped(wait, task.stop)) === 'stopped') throw stopOf(task)
     }
   }
 }
 
-/** How long to wait; null = waiting does not help. */
-function waitOf(error: unknown, growing: number): number | null {
-  if (error instanceof Unreachable || error instanceof GitHubAway) return Math.min(growing, waitMsMax)
+/** How long to wait; null = waiting does not help. What GitHub itself asks for may be longer than our own longest wait. */
+function waitOf(error: unknown, growing: number, askedMsMax: number): number | null {
+  const own = Math.min(growing, waitMsMax)
+  if (error instanceof Unreachable) return own
+  if (error instanceof GitHubAway) return Math.max(own, Math.min(error.waitMs ?? 0, askedMsMax))
   if (!isRequestFailure(error)) return null
   const fault = classifyError(error)
   if (fault.kind === 'rejected') return null
-  return Math.min(fault.kind === 'later' ? Math.max(fault.waitMs, growing) : growing, waitMsMax)
+  return fault.kind === 'later' ? Math.max(own, Math.min(fault.waitMs, askedMsMax)) : own
 }
 
 function isRequestFailure(error: unknown): boolean {
   return error instanceof Error && 'status' in error && 'request' in error
-}
-
-async function interruptibleSleep({ stop, ports }: Pick<Task, 'stop' | 'ports'>, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  stop.addEventListener('abort', () => resolve(), { once: true })
-  await Promise.race([ports.sleep(ms), promise])
 }

@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { EffectState, NewEvent } from '../../domain/index.ts'
-import { applyEffect, type EffectPorts, type EffectProposal, GitHubAway } from '../../effects/index.ts'
+import {
+  applyEffect,
+  createBackOff,
+  type EffectPorts,
+  type EffectProposal,
+  GitHubAway,
+  settleByReadBack,
+  sleepUnlessStopped,
+} from '../../effects/index.ts'
 import { createGitHubApp } from '../../github/index.ts'
 import { type Simulator, startSimulator } from '../../simulator/index.ts'
 
@@ -9,6 +17,7 @@ let events: NewEvent[]
 let holds: boolean
 let fenced: boolean
 let ports: EffectPorts
+let stopping: AbortController
 let proposal: EffectProposal & { kind: 'comment' }
 
 beforeEach(async () => {
@@ -19,6 +28,7 @@ beforeEach(async () => {
   await github.openIssue({ repo: 'octo/parser', author: 'mona', title: 'a', body: '' })
   const installationId = [...github.state.installations.values()][0]?.id ?? 0
   events = []
+  stopping = new AbortController()
   holds = true
   fenced = false
   const app = createGitHubApp({ apiUrl: github.url, appId: String(github.appId), privateKey: github.appPrivateKey, timeoutMs: 500 })
@@ -32,9 +42,9 @@ beforeEach(async () => {
     mint: async request => (await app.mint(request)).token,
     api: token => app.api(token),
     botLogin: async () => (await app.identity()).botLogin,
-    git: { push: async () => ({ kind: 'pushed' }), readRef: async () => null },
+    git: { push: async () => ({ kind: 'pushed' }), readRef: async () => ({ kind: 'read', sha: null }) },
     markerKey: Buffer.alloc(32, 1),
-    sleep: ms => new Promise(resolve => setTimeout(resolve, Math.min(ms, 50))),
+    sleep: ms => sleepUnlessStopped(Math.min(ms, 50), stopping.signal),
     readBackGapMs: 20,
   }
   proposal = {
@@ -127,7 +137,7 @@ describe('a lost answer leads to one comment, not two', () => {
   test('when the list does not show it at the first look', async () => {
     await apply()
     events = []
-    ports = { ...ports, readBackGapMs: 300, sleep: ms => new Promise(resolve => setTimeout(resolve, ms)) }
+    ports = { ...ports, readBackGapMs: 300, sleep: ms => sleepUnlessStopped(ms, stopping.signal) }
     simulator.github.setReadLag(200)
     expect(await apply(known('dispatched', 1))).toMatchObject({ state: 'confirmed' })
     expect(comments().length).toBe(1)
@@ -163,6 +173,114 @@ test('what got no answer and is not there stays dispatched: the caller waits and
   events = []
   expect(await apply(known('dispatched', 3))).toMatchObject({ state: 'confirmed' })
   expect([comments().length, phases()]).toEqual([1, ['dispatched', 'confirmed']])
+})
+
+describe('GitHub gives no token for the place', () => {
+  const removed = () => simulator.github.fail({ method: 'POST', path: /access_tokens$/, fault: { kind: 'status', status: 404 }, times: 9 })
+  test('what was never sent is rejected with the reason', async () => {
+    removed()
+    expect(await apply()).toMatchObject({ state: 'rejected', reason: expect.stringContaining('404') })
+    expect(phases()).toEqual(['prepared', 'rejected'])
+  })
+  test('what was sent is unknown: nobody can look', async () => {
+    removed()
+    expect(await apply(known('dispatched', 1))).toMatchObject({ state: 'unknown', reason: expect.stringContaining('404') })
+    expect(phases()).toEqual(['unknown'])
+  })
+  test('a wrong key of the App says nothing about the place: nothing is settled', async () => {
+    simulator.github.fail({ method: 'POST', path: /access_tokens$/, fault: { kind: 'status', status: 401 } })
+    await expect(apply()).rejects.toMatchObject({ status: 401 })
+    expect(phases()).toEqual(['prepared'])
+  })
+})
+
+test('a list that is refused for good leaves what was sent unknown', async () => {
+  simulator.github.fail({ method: 'GET', path: /comments$/, fault: { kind: 'status', status: 410 } })
+  expect(await apply(known('dispatched', 1))).toMatchObject({ state: 'unknown', reason: expect.stringContaining('410') })
+})
+
+test('a token that is refused in the middle is replaced by a new one', async () => {
+  simulator.github.fail({ method: 'POST', path: /comments$/, fault: { kind: 'status', status: 401 } })
+  expect(await apply()).toMatchObject({ state: 'confirmed' })
+  expect(simulator.github.requests().filter(request => request.url.endsWith('/access_tokens')).length).toBe(2)
+})
+
+test('a limit that ends too late to be waited for here is left to the caller, with the wait GitHub asked for', async () => {
+  simulator.github.fail({ method: 'POST', path: /comments$/, fault: { kind: 'primary-limit', resetInSeconds: 1_800 } })
+  const error = await apply().catch(error => error)
+  expect(error).toBeInstanceOf(GitHubAway)
+  expect(Math.abs(error.waitMs - 1_801_000)).toBeLessThan(3_000)
+  expect([comments().length, phases()]).toEqual([0, ['prepared', 'dispatched']])
+})
+
+test('502 on every POST although GitHub made the comment: there is exactly one, and it is found', async () => {
+  simulator.github.fail({ method: 'POST', path: /comments$/, fault: { kind: 'html', status: 502, done: true }, times: 9 })
+  expect(await apply()).toMatchObject({ state: 'confirmed', remote: { id: expect.any(Number) } })
+  expect([comments().length, phases()]).toEqual([1, ['prepared', 'dispatched', 'confirmed by read-back']])
+})
+
+describe('a stop', () => {
+  test('does not wait out the gap of a read-back: the effect stays dispatched', async () => {
+    ports = { ...ports, readBackGapMs: 60_000, sleep: ms => sleepUnlessStopped(ms, stopping.signal) }
+    setTimeout(() => stopping.abort(), 300)
+    const startedAt = Date.now()
+    expect(await apply(known('dispatched', 1))).toEqual({ kind: 'stopped', sent: true })
+    expect(Date.now() - startedAt).toBeLessThan(2_000)
+    expect([comments(), phases()]).toEqual([[], []])
+  })
+  test('does not wait out a rate limit, and nothing is sent after it', async () => {
+    ports = { ...ports, sleep: ms => sleepUnlessStopped(ms, stopping.signal) }
+    simulator.github.fail({ method: 'POST', path: /comments$/, fault: { kind: 'secondary-limit', retryAfterSeconds: 60 } })
+    setTimeout(() => stopping.abort(), 300)
+    expect(await apply()).toEqual({ kind: 'stopped', sent: false })
+    expect([comments(), phases()]).toEqual([[], ['prepared', 'dispatched']])
+  })
+})
+
+describe('settling by looking only', () => {
+  const look = (state: EffectState) => settleByReadBack('t_01', 't_01:comment:1', state, 'its task has ended', ports)
+  const writes = () =>
+    simulator.github.requests().filter(request => request.method !== 'GET' && !request.url.includes('access_tokens')).length
+  test.each([['dispatched'], ['unknown']] as const)('finds what a %s effect made', async state => {
+    await apply()
+    events = []
+    const before = writes()
+    expect(await look(known(state, 1))).toMatchObject({ state: 'confirmed', remote: { id: expect.any(Number) } })
+    expect([phases(), writes()]).toEqual([['confirmed by read-back'], before])
+  })
+  test.each([
+    ['prepared', 'its task has ended'],
+    ['dispatched', 'it is not there, and its task has ended'],
+    ['unknown', 'it is not there, and its task has ended'],
+  ] as const)('rejects a %s effect that is not there, and sends nothing', async (state, reason) => {
+    expect(await look(known(state, 1))).toMatchObject({ state: 'rejected', reason })
+    expect([comments(), writes()]).toEqual([[], 0])
+  })
+  test('leaves unknown what nobody lets us look for', async () => {
+    simulator.github.fail({ method: 'GET', path: /comments$/, fault: { kind: 'status', status: 404 } })
+    expect(await look(known('unknown', 1))).toMatchObject({ state: 'unknown' })
+    expect(events).toEqual([])
+  })
+})
+
+test('waits double up to their limit, what GitHub asks for counts up to its own, and success forgets', () => {
+  let now = 0
+  const backOff = createBackOff(
+    () => ({ firstMs: 10, maxMs: 35, askedMsMax: 100 }),
+    () => now,
+  )
+  expect([backOff.due('a'), backOff.failed('a'), backOff.failed('a'), backOff.failed('a'), backOff.failed('a')]).toEqual([
+    true,
+    10,
+    20,
+    35,
+    35,
+  ])
+  expect([backOff.failed('b', 60), backOff.failed('c', 9_999), backOff.waiting()]).toEqual([60, 100, 3])
+  now = 36
+  expect([backOff.due('a'), backOff.due('b'), backOff.waiting()]).toEqual([true, false, 2])
+  backOff.succeeded('b')
+  expect(backOff.due('b')).toBe(true)
 })
 
 describe('an attempt that lost its task writes nothing', () => {

@@ -134,10 +134,13 @@ const refuse =
     return true
   }
 
-async function pushTo(remote: string, instead: Answer, at: string | null = null) {
+async function pushTo(remote: string, instead: Answer, at: string | null = null, more: { wallMs?: number; signal?: AbortSignal } = {}) {
   const served = await startHttpRemote({ root: scene.folder, instead })
   const url = `${served.origin}/${remote.slice(scene.folder.length + 1)}`
-  return { result: await pushCommit({ store: scene.store, url, sha: newer, ref, expect: at, credential: async () => token }), served }
+  return {
+    result: await pushCommit({ store: scene.store, url, sha: newer, ref, expect: at, credential: async () => token, ...more }),
+    served,
+  }
 }
 
 test.each([
@@ -193,6 +196,43 @@ test('when the remote is gone afterwards the push is unknown, not failed', async
     return down
   }
   const { result } = await pushTo(makeRemote(ours), gone, ours)
+  expect(result).toMatchObject({ kind: 'unknown' })
+})
+
+const isPush = (request: IncomingMessage) => request.url?.endsWith('/git-receive-pack') && request.method === 'POST'
+
+test.each([500, 502, 503, 504])('a push that is answered %i is unknown: the pack may still be taken', async status => {
+  const broken: Answer = (request, response) => {
+    if (!isPush(request)) return false
+    request.resume()
+    request.on('end', () => response.writeHead(status, { 'content-type': 'text/html' }).end('<html>'))
+    return true
+  }
+  const { result } = await pushTo(makeRemote(ours), broken, ours)
+  expect(result).toMatchObject({ kind: 'unknown' })
+})
+
+test('a push that gets no answer in its time is unknown', async () => {
+  const silent: Answer = request => isPush(request) ?? false
+  const { result } = await pushTo(makeRemote(ours), silent, ours, { wallMs: 1_000 })
+  expect(result).toMatchObject({ kind: 'unknown' })
+})
+
+test('a push that is stopped ends at once and is unknown', async () => {
+  const silent: Answer = request => isPush(request) ?? false
+  const startedAt = Date.now()
+  const { result } = await pushTo(makeRemote(ours), silent, ours, { signal: AbortSignal.timeout(700) })
+  expect(result).toMatchObject({ kind: 'unknown' })
+  expect(Date.now() - startedAt).toBeLessThan(3_000)
+})
+
+test('a rate limit of the remote is no denial', async () => {
+  const limited: Answer = (request, response) => {
+    if (!request.url?.includes('git-receive-pack')) return false
+    response.writeHead(403, { 'retry-after': '60' }).end('later')
+    return true
+  }
+  const { result } = await pushTo(makeRemote(ours), limited, ours)
   expect(result).toMatchObject({ kind: 'unknown' })
 })
 

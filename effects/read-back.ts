@@ -1,0 +1,55 @@
+import type { EffectKind } from '../domain/index.ts'
+import { classifyError } from '../github/index.ts'
+import type { EffectContext, EffectKindRow, ReadBack } from './effect-kinds.ts'
+import type { EffectPorts } from './effect-ports.ts'
+import type { Intent } from './intents.ts'
+
+/** One effect with everything that is needed to do it or to find it again. */
+export type Effect = { id: string; task: string; kind: EffectKind; key: string; intent: Intent<EffectKind>; row: EffectKindRow<EffectKind> }
+
+export type Opened = { kind: 'open'; context: EffectContext } | { kind: 'refused'; reason: string }
+
+/**
+ * A fresh narrow token and what goes with it. `refused`: GitHub gives no token for this place, and asking again would not
+ * change that: the App was removed or suspended there, the repository is gone. Throws when GitHub is away, and for 401,
+ * which is about the App's own key and says nothing about the place.
+ */
+export async function openContext(effect: Effect, ports: EffectPorts): Promise<Opened> {
+  const { installationId, repositoryId } = effect.intent
+  let token: string
+  try {
+    token = await ports.mint({ installationId, repositoryId, permissions: effect.row.permissions })
+  } catch (error) {
+    const reason = refusalOf(error)
+    if (reason === null) throw error
+    return { kind: 'refused', reason }
+  }
+  const { task, key } = effect
+  const { markerKey, git } = ports
+  return { kind: 'open', context: { task, key, api: ports.api(token), token, botLogin: await ports.botLogin(), markerKey, git } }
+}
+
+/** Lists lag behind writes, so one "absent" proves nothing: absent twice, a gap apart, is absent. */
+export async function readBackTwice(effect: Effect, context: EffectContext, ports: EffectPorts): Promise<ReadBack | { kind: 'stopped' }> {
+  const first = await readBack(effect, context)
+  if (first.kind !== 'absent') return first
+  if ((await ports.sleep(ports.readBackGapMs)) === 'stopped') return { kind: 'stopped' }
+  return await readBack(effect, context)
+}
+
+/** A list that is refused for good says nothing about what is in it. */
+async function readBack(effect: Effect, context: EffectContext): Promise<ReadBack> {
+  try {
+    return await effect.row.readBack(effect.intent, context)
+  } catch (error) {
+    const reason = refusalOf(error)
+    if (reason === null) throw error
+    return { kind: 'refused', reason: `it can not be read back: ${reason}` }
+  }
+}
+
+/** What GitHub said for good; null: asking again may help. */
+function refusalOf(error: unknown): string | null {
+  const fault = classifyError(error)
+  return fault.kind === 'rejected' && fault.status !== 401 ? `GitHub said ${fault.status}: ${fault.message}` : null
+}

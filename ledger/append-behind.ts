@@ -1,0 +1,32 @@
+import type { AppendBatch, Ledger } from './ledger.ts'
+
+export type BehindBatch = Omit<AppendBatch, 'expectedSeq' | 'at'> & { now(): number }
+
+export type AppendedBehind =
+  | { kind: 'appended'; lastSeq: number }
+  /** A newer attempt owns the task, or attempt 0 may not write this: nothing was written, and nothing may be. */
+  | { kind: 'fenced'; attempt: number }
+  /** `expectedSeq` gave null: what stands there now leaves nothing to write. */
+  | { kind: 'withdrawn' }
+
+/** How often one append may lose the race against another writer of the same task before that is a bug. */
+const racesMax = 50
+
+/**
+ * Appends behind whatever the task's log ends with. `expectedSeq` is asked before every try: up to where the writer has
+ * read and still wants to write, or null when it does not want to any more; `race` counts from 0. Throws what the ledger
+ * throws, and after `racesMax` lost races.
+ */
+export async function appendBehind(
+  ledger: Pick<Ledger, 'append'>,
+  { now, ...batch }: BehindBatch,
+  expectedSeq: (race: number) => Promise<number | null> | number | null,
+): Promise<AppendedBehind> {
+  for (let race = 0; race < racesMax; race++) {
+    const seq = await expectedSeq(race)
+    if (seq === null) return { kind: 'withdrawn' }
+    const result = await ledger.append({ ...batch, at: now(), expectedSeq: seq })
+    if (result.kind !== 'moved') return result
+  }
+  throw new Error(`task ${batch.taskId}: an append lost ${racesMax} races in a row`)
+}

@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { foldTask, type NewEvent } from '../../domain/index.ts'
+import { type App, openApp } from './open-app.ts'
+
+let app: App
+beforeEach(async () => {
+  app = await openApp()
+})
+afterEach(() => app.close())
+
+const commenting = { method: 'POST', path: /\/issues\/1\/comments$/ } as const
+const mints = () => app.simulator.github.requests().filter(request => request.url.endsWith('/access_tokens')).length
+const removeApp = () =>
+  app.simulator.github.fail({ method: 'POST', path: /access_tokens$/, fault: { kind: 'status', status: 404 }, times: 99 })
+const effectsOf = async (taskId: string) =>
+  Object.values(foldTask(await app.ledger.readEvents(taskId)).effects).map(({ kind, state, reason }) => [kind, state, reason])
+const outcomeOf = async (taskId: string) => (await app.ledger.task(taskId))?.outcome
+
+test('what was recorded is sent once, and its task ends', async () => {
+  await app.comment('/grok help')
+  await app.take()
+  expect(await app.send()).toBe(1)
+  expect([app.ours().length, app.reactions(), await outcomeOf('t_1')]).toEqual([1, ['eyes'], 'succeeded'])
+  expect(await app.send()).toBe(0)
+  expect(app.ours().length).toBe(1)
+})
+
+describe('what always fails', () => {
+  test('is tried again after growing waits, not at every turn', async () => {
+    await app.comment('/grok fix', 'lena')
+    await app.take()
+    app.simulator.github.fail({ method: 'POST', path: /access_tokens$/, fault: { kind: 'status', status: 500 }, times: 999 })
+    const startedAt = app.clock.now
+    const tries: number[] = []
+    const before = mints()
+    // Ten minutes of turns, each 200 ms after the one before.
+    for (; app.clock.now < startedAt + 600_000; app.clock.now += 200) if ((await app.send()) > 0) tries.push(app.clock.now - startedAt)
+    expect(tries.slice(0, 8)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 63_000, 123_000])
+    expect(tries.length).toBeLessThan(18)
+    expect(mints() - before).toBe(tries.length)
+  })
+  test('is sent as soon as GitHub is back and its wait is over', async () => {
+    await app.comment('/grok fix', 'lena')
+    await app.take()
+    app.simulator.github.fail({ method: 'POST', path: /access_tokens$/, fault: { kind: 'status', status: 500 } })
+    expect([await app.send(), await app.send()]).toEqual([1, 0])
+    app.clock.now += 1_000
+    expect([await app.send(), app.ours().length, await outcomeOf('t_1')]).toEqual([1, 1, 'refused'])
+  })
+  test('waits as long as GitHub asks for', async () => {
+    await app.comment('/grok fix', 'lena')
+    await app.take()
+    app.simulator.github.fail({ ...commenting, fault: { kind: 'primary-limit', resetInSeconds: 1_800 } })
+    expect(await app.send()).toBe(1)
+    app.clock.now += 1_790_000
+    expect(await app.send()).toBe(0)
+    app.clock.now += 20_000
+    expect([await app.send(), app.ours().length]).toEqual([1, 1])
+  })
+  test('keeps nobody else waiting, however many of it there are', async () => {
+    for (let count = 0; count < 120; count++) await addTask(`o_${count}`, 'prepared')
+    const away = app.simulator.github.fail({ method: 'POST', path: /access_tokens$/, fault: { kind: 'status', status: 500 }, times: 999 })
+    for (let turn = 0; turn < 3; turn++) await app.send()
+    expect(away.hits()).toBe(120)
+    app.simulator.github.clearFaults()
+    await app.comment('/grok fix', 'lena')
+    await app.take()
+    expect([await app.send(), app.ours().length]).toEqual([1, 1])
+  })
+  test('is given up after its time', async () => {
+    await app.comment('/grok fix', 'lena')
+    await app.take()
+    app.simulator.github.fail({ method: 'POST', path: /access_tokens$/, fault: { kind: 'status', status: 500 }, times: 999 })
+    await app.send()
+    app.clock.now += app.limits.effectGiveUpMs + 1
+    await app.send()
+    expect(await effectsOf('t_1')).toEqual([['comment', 'rejected', 'it could not be done in time']])
+    expect(await outcomeOf('t_1')).toBe('refused')
+  })
+})
+
+describe('what GitHub refuses for good', () => {
+  test.each([404, 403, 422])('%i when it is sent: it is rejected with the reason, and never tried again', async status => {
+    await app.comment('/grok fix', 'lena')
+    await app.take()
+    const fault = app.simulator.github.fail({ ...commenting, fault: { kind: 'status', status }, times: 99 })
+    await app.send()
+    app.clock.now += 3_600_000
+    expect(await app.send()).toBe(0)
+    expect(fault.hits()).toBe(1)
+    expect(await effectsOf('t_1')).toEqual([['comment', 'rejected', expect.stringContaining(`GitHub said ${status}`)]])
+    expect(await outcomeOf('t_1')).toBe('refused')
+  })
+  test('no token, because the App was removed: the same', async () => {
+    await app.comment('/grok help')
+    await app.take()
+    const removed = removeApp()
+    await app.send()
+    app.clock.now += 3_600_000
+    expect(await app.send()).toBe(0)
+    expect(removed.hits()).toBe(2)
+    expect(await outcomeOf('t_1')).toBe('failed')
+  })
+})
+
+describe('what was sent and nobody lets us look for', () => {
+  /** Every answer is lost, and the list is refused: nobody can say whether it is there. */
+  async function loseOne() {
+    app.simulator.github.fail({ ...commenting, fault: { kind: 'cut', when: 'after' } })
+    return app.simulator.github.fail({ method: 'GET', path: /\/issues\/1\/comments/, fault: { kind: 'status', status: 403 }, times: 2 })
+  }
+  test('is unknown, ends its task, and is settled when it can be read again', async () => {
+    await app.comment('/grok fix', 'lena')
+    await app.take()
+    await loseOne()
+    await app.send()
+    expect(await effectsOf('t_1')).toEqual([['comment', 'unknown', expect.stringContaining('403')]])
+    expect(await outcomeOf('t_1')).toBe('refused')
+    app.clock.now += 1_000
+    await app.send()
+    app.clock.now += 60_000
+    await app.send()
+    expect(await effectsOf('t_1')).toEqual([['comment', 'confirmed', '']])
+    expect(app.ours().length).toBe(1)
+  })
+  test('takes no place of what is to be sent, however many of it there are', async () => {
+    const unknown = Array.from({ length: 120 }, (_, at) => `u_${at}`)
+    for (const taskId of unknown) await addTask(taskId, 'unknown')
+    await app.send()
+    await app.comment('/grok fix', 'lena')
+    await app.take()
+    app.simulator.github.clearFaults()
+    await app.send()
+    expect(await outcomeOf('t_1')).toBe('refused')
+  })
+})
+
+describe('exactly one comment', () => {
+  test('when the answer of the POST is 502 although it was made', async () => {
+    await app.comment('/grok fix', 'lena')
+    await app.take()
+    app.simulator.github.fail({ ...commenting, fault: { kind: 'html', status: 502, done: true }, times: 99 })
+    await app.send()
+    expect([app.ours().length, await effectsOf('t_1')]).toEqual([1, [['comment', 'confirmed', '']]])
+  })
+  test('when it is sent by two outboxes at once', async () => {
+    await app.comment('/grok fix', 'lena')
+    await app.take()
+    await Promise.all([app.send(), app.send()])
+    app.clock.now += 60_000
+    await app.send()
+    expect(app.ours().length).toBe(1)
+  })
+})
+
+/** A refusal's comment as it stands in the ledger in one of its states. */
+async function addTask(taskId: string, state: 'prepared' | 'unknown') {
+  const { ledger, clock } = app
+  const [, installation] = [...app.simulator.github.state.installations][0] ?? []
+  const repository = { id: 1, owner: 'octo', name: 'parser', url: '', visibility: 'public', defaultBranch: 'main' } as const
+  const installationId = installation?.id ?? 0
+  const intent = { owner: 'octo', repo: 'parser', repositoryId: 1, installationId, number: 1, since: '2020-01-01T00:00:00Z', body: 'x' }
+  const effectId = `${taskId}:comment:1`
+  const common = { command: { verb: 'x', text: '', index: 0 }, requester: { login: 'lena', id: 1 }, repository, installationId }
+  const settled = { effectId, state: 'unknown', remote: {}, reason: '', foundByReadBack: false } as const
+  const after: NewEvent[] = [
+    { type: 'effect.dispatched', commandId: effectId, payload: { effectId, try: 1 } },
+    { type: 'effect.settled', commandId: effectId, payload: settled },
+    { type: 'task.ended', commandId: taskId, payload: { outcome: 'refused', reason: '', summary: '' } },
+  ]
+  await ledger.acceptTask({
+    taskId,
+    meaningKey: taskId,
+    laneKey: taskId,
+    priority: 0,
+    needsWorker: false,
+    actor: 'github:1',
+    commandId: taskId,
+    acceptedAt: clock.now,
+    first: { type: 'task.refused', payload: { ...common, subject: null, commentId: null, reason: 'role', words: '' } },
+    more: [
+      { type: 'effect.prepared', commandId: effectId, payload: { effectId, kind: 'comment', key: 'comment-1', intent } },
+      ...(state === 'unknown' ? after : []),
+    ],
+    budgets: [],
+  })
+}

@@ -23,17 +23,17 @@ export type Fifo = {
   release(reusable: boolean): void
 }
 
-/** The first FIFOs are made at once, beside whatever the caller does next. */
-export function createFifoStore(engine: Engine, folder: string, user: SandboxUser): FifoStore {
+/** The first FIFOs are made at once, as many as `ahead`, beside whatever the caller does next. */
+export function createFifoStore(engine: Engine, folder: string, user: SandboxUser, ahead = 1): FifoStore {
   const free: string[] = []
   let names = 0
   let inUse = 0
-  let making: Promise<void> | null = makeMore()
+  let making: Promise<void> | null = makeMore(ahead)
   // Its failure is told to who takes the first one.
   making.catch(() => {})
 
-  async function makeMore(): Promise<void> {
-    const paths = Array.from({ length: batch }, () => join(folder, String(names++)))
+  async function makeMore(count: number): Promise<void> {
+    const paths = Array.from({ length: count }, () => join(folder, String(names++)))
     await mkfifo(engine, paths, user)
     free.push(...paths)
   }
@@ -49,7 +49,7 @@ export function createFifoStore(engine: Engine, folder: string, user: SandboxUse
       if (inUse >= engineLimits.fifosMax) throw new Error(`more than ${engineLimits.fifosMax} sandboxes of one session at once`)
       inUse += 1
       while (free.length === 0) {
-        making ??= makeMore()
+        making ??= makeMore(batch)
         await making.finally(() => {
           making = null
         })

@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { SandboxReport } from '../domain/index.ts'
 import { entryPath } from '../entries.ts'
-import { agentId, type EngineMounts, holderArguments } from './bwrap-arguments.ts'
+import { type EngineMounts, holderArguments } from './bwrap-arguments.ts'
 import { findUnusableEntry } from './egress/allow-list.ts'
 import { findEngine } from './engine.ts'
 import { explainFailure } from './failure-cause.ts'
@@ -10,12 +9,13 @@ import { createFifoStore } from './fifo-store.ts'
 import { startHolder } from './holder.ts'
 import { openUnconfined } from './open-unconfined.ts'
 import { planTree } from './plan-tree.ts'
-import { prepareEtc } from './prepare-etc.ts'
+import { boundBelowEtc } from './prepare-etc.ts'
 import { describeProfile, type Profile } from './profiles.ts'
 import { prepareRunFolder, type RunFolder } from './run-folder.ts'
 import type { Sandbox, SandboxOptions } from './sandbox.ts'
-import { hostArchitecture, seccompProgram } from './seccomp/program.ts'
+import { hostArchitecture } from './seccomp/program.ts'
 import { openSession } from './session.ts'
+import { provideSharedFiles } from './shared-files.ts'
 
 /**
  * Opens the sandbox of one session: checks what was asked for, plans what is visible, starts the holder, and hands over to
@@ -34,12 +34,11 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   const architecture = hostArchitecture()
   if (architecture === null) return unavailable(options, `no system call filter is written for ${process.arch}`, ['seccomp'])
-  writeFileSync(folder.seccomp.commands, seccompProgram(architecture, 'loopback'), { mode: 0o400 })
-  writeFileSync(folder.seccomp.fileHost, seccompProgram(architecture, 'local'), { mode: 0o400 })
-  const plan = planTree(options, profile, folder, prepareEtc(folder.etc, agentId))
+  const shared = provideSharedFiles(options.sharedDir ?? join(options.runDir, 'shared'), architecture)
+  const plan = planTree(options, profile, folder, [{ source: shared.etc, target: '/etc' }, ...boundBelowEtc()])
   if (plan.kind === 'impossible') return unavailable(options, plan.reason)
 
-  const fifos = createFifoStore(found.engine, folder.fifo, options.user)
+  const fifos = createFifoStore(found.engine, folder.fifo, options.user, options.poolSize + 1)
   const net = options.network.kind !== 'host'
   const started = await startHolder(
     found.engine,
@@ -47,7 +46,16 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     holderArguments(found.engine, plan.steps, folder, engineMounts(folder), net),
   )
   if (started.kind === 'failed') return unavailable(options, explainFailure(started))
-  const session = await openSession({ options, profile, folder, engine: found.engine, holder: started.holder, steps: plan.steps, fifos })
+  const session = await openSession({
+    options,
+    profile,
+    folder,
+    seccomp: shared.seccomp,
+    engine: found.engine,
+    holder: started.holder,
+    steps: plan.steps,
+    fifos,
+  })
   if (session.kind === 'opened') return session.sandbox
   await started.holder.close()
   return unavailable(options, session.reason, session.missing)

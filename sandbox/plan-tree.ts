@@ -31,10 +31,10 @@ export function planTree(
   options: SandboxOptions,
   profile: Profile,
   folder: RunFolder,
-  etcFolders: readonly { source: string; target: string }[],
+  etc: readonly { source: string; target: string }[],
 ): TreePlan {
   const wholeHost = profile.reads === 'host' || (profile.hostReadable && options.readHost === true)
-  const base = wholeHost ? hostBinds(profile) : { steps: runtimeSteps(), etc: [{ source: folder.etc, target: '/etc' }, ...etcFolders] }
+  const base = wholeHost ? hostBinds(profile) : { steps: runtimeSteps(), etc }
   const binds = [...base.etc.map(readOnly), ...sessionBinds(options, profile, folder), ...sortedMounts(options.mounts, profile)]
   const all = [...base.steps.filter(isBind), ...binds]
   const fault = mountsFault(options.mounts) ?? binds.map(bind => mountPointFault(bind, all, options)).find(found => found !== null)

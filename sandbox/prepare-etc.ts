@@ -1,12 +1,39 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** Host folders to be bound below /etc as they are. */
+export function boundBelowEtc(): { source: string; target: string }[] {
+  return boundNames().map(name => ({ source: join('/etc', name), target: join('/etc', name) }))
+}
+
+function boundNames(): string[] {
+  return [...readdirSync('/etc').filter(name => boundFolders.test(name)), 'ssl/certs'].filter(name =>
+    statSync(join('/etc', name), { throwIfNoEntry: false })?.isDirectory(),
+  )
+}
+
+/** Says which state of the host's files an /etc was made from: another text, another /etc. */
+export function describeEtc(agent: { uid: number; gid: number }): string {
+  const folders = readdirSync('/etc').filter(name => copiedFolders.test(name))
+  const below = folders.flatMap(folder =>
+    readdirSync(join('/etc', folder), { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)),
+  )
+  const states = [...copiedFiles, 'localtime', ...folders, ...below].sort().map(name => {
+    const { ino, size, mtimeMs, mode } = statSync(join('/etc', name), { throwIfNoEntry: false }) ?? {}
+    return [name, ino, size, mtimeMs, mode]
+  })
+  return JSON.stringify([etcVersion, writtenFiles(agent), localtime(), boundNames(), states])
+}
+
+/** To be raised when this file makes another /etc of the same host. */
+const etcVersion = 1
+
 /**
  * Writes the /etc of a sandbox: what programs need to run, and nothing of the machine's own configuration. Left out on
  * purpose: npmrc and gitconfig (they may hold a token), resolv.conf (no name is resolved inside), shadow, hostname,
- * machine-id, ssh, and everything nobody named. Returns the host folders to be bound below it.
+ * machine-id, ssh, and everything nobody named.
  */
-export function prepareEtc(target: string, agent: { uid: number; gid: number }): { source: string; target: string }[] {
+export function prepareEtc(target: string, agent: { uid: number; gid: number }): void {
   for (const [name, content] of Object.entries(writtenFiles(agent))) writeFileSync(join(target, name), content, { mode: 0o644 })
   mkdirSync(join(target, 'ssl'), { mode: 0o755 })
   for (const name of copiedFiles) {
@@ -18,11 +45,7 @@ export function prepareEtc(target: string, agent: { uid: number; gid: number }):
   for (const name of readdirSync('/etc').filter(name => copiedFolders.test(name))) {
     cpSync(join('/etc', name), join(target, name), { recursive: true, verbatimSymlinks: true })
   }
-  const folders = [...readdirSync('/etc').filter(name => boundFolders.test(name)), 'ssl/certs'].filter(name =>
-    statSync(join('/etc', name), { throwIfNoEntry: false })?.isDirectory(),
-  )
-  for (const name of folders) mkdirSync(join(target, name), { recursive: true, mode: 0o755 })
-  return folders.map(name => ({ source: join('/etc', name), target: join('/etc', name) }))
+  for (const name of boundNames()) mkdirSync(join(target, name), { recursive: true, mode: 0o755 })
 }
 
 const copiedFiles = [

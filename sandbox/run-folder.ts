@@ -16,13 +16,10 @@ export type RunFolder = {
   output: string
   /** Bound read-only at /run/grokbot/inbox: long scripts and standard input. */
   inbox: string
-  etc: string
   /** The egress proxy's socket: seen by the relay alone. */
   proxy: string
   /** An empty file of mode 0000, laid over every denied file. */
   denied: string
-  /** The system call filters as bytes; the worker opens them anew for every spawn. */
-  seccomp: { commands: string; fileHost: string }
 }
 
 export function prepareRunFolder(runDir: string, user: SandboxUser): RunFolder {
@@ -37,16 +34,13 @@ export function prepareRunFolder(runDir: string, user: SandboxUser): RunFolder {
     fifo: join(base, 'fifo'),
     output: join(base, 'output'),
     inbox: join(base, 'inbox'),
-    etc: join(base, 'etc'),
     proxy: join(base, 'proxy'),
     denied: join(base, 'denied'),
-    seccomp: { commands: join(base, 'commands.bpf'), fileHost: join(base, 'file-host.bpf') },
   }
   makeFolder(folder.workspace, 0o700, user)
   makeFolder(folder.fifo, 0o700, user)
   makeFolder(folder.output, 0o700, null)
   makeFolder(folder.inbox, 0o755, null)
-  makeFolder(folder.etc, 0o755, null)
   makeFolder(folder.proxy, 0o711, null)
   writeFileSync(folder.denied, '', { flag: 'wx', mode: 0o000 })
   own(folder.denied, user)

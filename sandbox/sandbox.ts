@@ -54,6 +54,11 @@ export type SandboxOptions = {
   path?: readonly string[]
   /** Host folder of this session, owned by `user`, mode 0700: holds home, tmp, output files. The caller removes it. */
   runDir: string
+  /**
+   * Host folder of the worker's own in which what all sandboxes have in common is kept from one to the next; made when it is
+   * missing. Without it every sandbox makes its own in `runDir`.
+   */
+  sharedDir?: string
   user: SandboxUser
   network: Network
   /** True: everything of the host that the user may read is visible read-only, masks apart. Operator only; default false. */

@@ -18,12 +18,14 @@ import type { Profile } from './profiles.ts'
 import { type RunContext, runCommand } from './run-command.ts'
 import type { RunFolder } from './run-folder.ts'
 import type { Command, Sandbox, SandboxOptions } from './sandbox.ts'
+import type { SharedFiles } from './shared-files.ts'
 import { type Companion, startCompanion } from './start-companion.ts'
 
 export type SessionContext = {
   options: SandboxOptions
   profile: Profile
   folder: RunFolder
+  seccomp: SharedFiles['seccomp']
   engine: Engine
   holder: Holder
   steps: readonly TreeStep[]
@@ -34,7 +36,7 @@ export type SessionOpened = { kind: 'opened'; sandbox: Sandbox } | NotParked
 
 /** Starts what lives beside the commands, measures the first command sandbox, and keeps the session's pool. */
 export async function openSession(context: SessionContext): Promise<SessionOpened> {
-  const { options, folder, holder } = context
+  const { options, holder } = context
   const egress = await openEgress(context)
   if (typeof egress === 'string') return { kind: 'unavailable', reason: egress, missing: ['netRestrict'] }
   const parking = parkContext(context)
@@ -49,7 +51,7 @@ export async function openSession(context: SessionContext): Promise<SessionOpene
   pool.put(first)
   const files = options.files
     ? createFileHost(() =>
-        companion(context, folder.seccomp.fileHost, false, fileHostArguments(basename(entryPath('fileHost')), context.engine.ripgrep)),
+        companion(context, context.seccomp.fileHost, false, fileHostArguments(basename(entryPath('fileHost')), context.engine.ripgrep)),
       )
     : null
   const running = new Set<Promise<unknown>>()
@@ -118,7 +120,7 @@ async function openEgress(context: SessionContext): Promise<EgressProxy | null |
   })
   const relay = await companion(
     context,
-    folder.seccomp.commands,
+    context.seccomp.commands,
     true,
     relayArguments(basename(entryPath('relay')), engineLimits.relayPort),
   )
@@ -141,14 +143,14 @@ function companion(context: SessionContext, seccomp: string, net: boolean, bwrap
   return startCompanion({ engine, holder, user: options.user, limits: options.limits, seccomp, net, bwrapArguments })
 }
 
-function parkContext({ options, folder, engine, holder, fifos }: SessionContext): ParkContext {
+function parkContext({ options, seccomp, engine, holder, fifos }: SessionContext): ParkContext {
   return {
     engine,
     holder,
     fifos,
     user: options.user,
     limits: options.limits,
-    seccomp: folder.seccomp.commands,
+    seccomp: seccomp.commands,
     environment: { ...commandEnvironment(options.path), ...proxyEnvironment(options.network, engineLimits.relayPort) },
     net: options.network.kind !== 'host',
   }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { type Mount, type Network, openSandbox, type Sandbox, type SandboxOptions, sandboxLimitDefaults } from '../sandbox/index.ts'
 
 /** The plain data every sandbox of a task is opened with; crosses the thread boundary. */
-export type SandboxPlace = Pick<SandboxOptions, 'user' | 'masked' | 'policy' | 'readHost'> & {
+export type SandboxPlace = Pick<SandboxOptions, 'user' | 'masked' | 'policy' | 'readHost' | 'sharedDir'> & {
   /** Read-only toolchain folders of the operator, seen at the same path inside. */
   roots: readonly string[]
   wallMs: number

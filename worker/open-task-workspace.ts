@@ -98,6 +98,7 @@ export function sandboxPlaceOf({ ports, settings }: Pick<Task, 'ports' | 'settin
   return {
     user,
     policy: sandbox?.policy ?? 'required',
+    sharedDir: path.join(ports.dataDir, 'sandbox'),
     masked: [ports.dataDir, ...(sandbox?.masked ?? [])],
     roots: sandbox?.roots ?? [],
     readHost: sandbox?.readHost ?? false,

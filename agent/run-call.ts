@@ -1,5 +1,5 @@
 import type { NewEvent, Payload, ToolCall } from '../domain/index.ts'
-import { crashpoint } from '../telemetry/index.ts'
+import { crashpoint, redact } from '../telemetry/index.ts'
 import type { SessionContext } from './context.ts'
 import type { SettledCall } from './fold-session.ts'
 import type { FileHost } from './ports.ts'
@@ -153,7 +153,7 @@ async function runGuarded(session: SessionContext, call: ParsedCall): Promise<To
   if (session.stop.signal.aborted) return stoppedOutcome
   const files = session.ports.sandbox.files ?? unreachableFiles
   const running = call.tool.run(call.input, toolContext(session, files)).catch((error: unknown): ToolOutcome => {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = redact(error instanceof Error ? error.message : String(error))
     return { status: 'error', text: `Tool ${call.tool.name} failed: ${reason}`, detail: 'failed' }
   })
   crashpoint('tool.running')

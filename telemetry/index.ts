@@ -1,3 +1,4 @@
 export { armCrashpoint, type CrashpointName, crashpoint, crashpointNames } from './crashpoint.ts'
 export { createLogger, type Logger, silentLogger } from './logger.ts'
-export { redact, registerSecret } from './redact.ts'
+export { findCredentials, redact, redactStrings, withheldWords, withoutSecrets } from './redact.ts'
+export { registeredCount, registerSecret } from './registered-secrets.ts'

@@ -7,7 +7,7 @@ export type Logger = {
   error(fields: object, message: string): void
 }
 
-/** Messages are static strings with fields; every string field passes the redaction before it is written. */
+/** Messages are static strings with fields; every text in a field passes the redaction before it is written. */
 export function createLogger(level: string, destination: NodeJS.WritableStream = process.stderr): Logger {
   return pino(
     {
@@ -33,6 +33,17 @@ function serializeError(error: unknown) {
   }
 }
 
+const depthMax = 4
+
+/** Errors have a serializer of their own; what is nested deeper than any field of ours is not written. */
+function redactValue(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return redact(value)
+  if (typeof value !== 'object' || value === null || value instanceof Error) return value
+  if (depth === 0) return '[nested]'
+  if (Array.isArray(value)) return value.map(inner => redactValue(inner, depth - 1))
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redactValue(inner, depth - 1)]))
+}
+
 function redactFields(fields: Record<string, unknown>) {
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, typeof value === 'string' ? redact(value) : value]))
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, redactValue(value, depthMax)]))
 }

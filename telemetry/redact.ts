@@ -1,28 +1,38 @@
-/** Shapes of credentials that must never be written, whoever hands them to us. Registered values are found as they are. */
-const shapes = [
-  /gh[pousr]_[A-Za-z0-9]{20,255}/g,
-  /github_pat_[A-Za-z0-9_]{20,255}/g,
-  /x-access-token:[^@\s]+@/g,
-  /\b(?:sk|xai)-[A-Za-z0-9_-]{16,}/g,
-  /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g,
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g,
-  /\b(?:authorization|x-hub-signature-256):\s*\S+(?:\s+\S+)?/gi,
-]
+import { credentialShapes } from './credential-shapes.ts'
+import { holdsSplitSecret, redactRegistered } from './registered-secrets.ts'
 
-const registered = new Set<string>()
-const secretLengthMin = 8
-
-/** From now on this value, and its base64, is replaced wherever text passes `redact`. */
-export function registerSecret(value: string): void {
-  if (value.length < secretLengthMin) return
-  registered.add(value)
-  registered.add(Buffer.from(value).toString('base64'))
-  registered.add(Buffer.from(`x-access-token:${value}`).toString('base64'))
+/** For every text that is logged, printed or posted: without the credentials of this process, and without what looks like one. */
+export function redact(text: string): string {
+  let clean = redactRegistered(text)
+  for (const { pattern } of credentialShapes) clean = clean.replace(pattern, '[redacted]')
+  return clean
 }
 
-export function redact(text: string): string {
-  let clean = text
-  for (const secret of registered) clean = clean.replaceAll(secret, '[redacted]')
-  for (const shape of shapes) clean = clean.replace(shape, '[redacted]')
-  return clean
+/** Stands for a text of which a part would be a credential once its pieces are put together. */
+export const withheldWords = 'Withheld: put together, parts of this text are a credential of this installation.'
+
+/** As `redact`, for the words of a model: when it has spread a credential over them, none of them go out. */
+export function withoutSecrets(text: string): string {
+  const clean = redact(text)
+  return holdsSplitSecret(clean) ? withheldWords : clean
+}
+
+/**
+ * A copy of plain data in which no text holds a credential of this process. What only looks like one stays: it may be a
+ * file of the repository, and what is recorded must be what the model was shown.
+ */
+export function redactStrings<T>(value: T): T {
+  if (typeof value === 'string') return redactRegistered(value) as T
+  if (Array.isArray(value)) return value.map(redactStrings) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redactStrings(inner)])) as T
+}
+
+/** What looks like a credential in a file of a change: each with its kind and its text. */
+export function findCredentials(text: string): { name: string; text: string }[] {
+  const own = redactRegistered(text) === text ? [] : [{ name: 'credential of this installation', text: '' }]
+  const shaped = credentialShapes
+    .filter(({ inFiles }) => inFiles)
+    .flatMap(({ name, pattern }) => [...text.matchAll(pattern)].map(([found]) => ({ name, text: found })))
+  return [...own, ...shaped]
 }

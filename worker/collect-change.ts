@@ -1,6 +1,7 @@
 import picomatch from 'picomatch'
 import { type ChangedFile, decidesChecks, findProtected, type Payload, startsChecks } from '../domain/index.ts'
 import { type AdoptedTree, diffTrees, listLinks, mixTrees } from '../git/index.ts'
+import { findLeaks } from './find-leaks.ts'
 import { keepPatch } from './keep-patch.ts'
 import { makeTree, type TreePlace } from './make-tree.ts'
 import type { Base, Task } from './task.ts'
@@ -62,9 +63,14 @@ async function describeChange(
   { written, madeBySetup }: { written: readonly string[]; madeBySetup: readonly string[] },
 ): Promise<Change> {
   const { store } = base
-  const all = (await diffTrees(store, workspace.baseTree, adopted.tree)).files
+  const diff = await diffTrees(store, workspace.baseTree, adopted.tree)
+  const all = diff.files
   const links = await listLinks(store, adopted.tree)
-  const refused = findProtected(all, { extra: base.config.protected.value, links, madeBySetup })
+  const leaks = await findLeaks(store, adopted.tree, diff)
+  const guarded = findProtected(all, { extra: base.config.protected.value, links, madeBySetup })
+  const known = new Set(guarded.map(({ path }) => path))
+  const leaked = leaks.found.filter(({ path }) => !known.has(path))
+  const refused = [...guarded, ...leaked.map(leak => ({ ...leak, from: all.find(file => file.path === leak.path)?.from ?? null }))]
   const back = refused.flatMap(({ path, from }) => (from ? [path, from] : [path]))
   const tree = await mixTrees(store, { into: adopted.tree, from: workspace.baseTree, paths: back })
   const files = back.length === 0 ? all : (await diffTrees(store, workspace.baseTree, tree)).files
@@ -74,14 +80,20 @@ async function describeChange(
     ...adopted.gitlinksLeftOut.map(path => ({ path, reason: 'nested repository' })),
     ...adopted.specialsLeftOut.map(path => ({ path, reason: 'not a file git can hold' })),
   ]
-  return { tree, files: files.map(withNotes), leftOut, refused: refused.map(({ path, reason }) => ({ path, reason })) }
+  return {
+    tree,
+    files: files.map(file => withNotes(file, leaks.unsearched)),
+    leftOut,
+    refused: refused.map(({ path, reason }) => ({ path, reason })),
+  }
 }
 
-function withNotes(file: ChangedFile): ChangedFile {
+function withNotes(file: ChangedFile, unsearched: ReadonlySet<string>): ChangedFile {
   const notes = [
     ...(startsChecks(file.path) ? ['starts the checks'] : decidesChecks(file.path) ? ['test file'] : []),
     ...(file.mode === '100755' ? ['executable'] : []),
     ...(file.mode === '120000' ? ['symbolic link'] : []),
+    ...(unsearched.has(file.path) ? ['not searched for credentials'] : []),
   ]
   return { ...file, notes: [...file.notes, ...notes] }
 }

@@ -29,9 +29,11 @@ async function endStopped(task: Task, stopped: Stopped): Promise<TaskState> {
 
 /** Records the outcome and writes the bundle. Safe to repeat: an outcome is recorded once. */
 export async function endTask(task: Task, end: TaskEnd): Promise<TaskState> {
-  const { outcome, reason, summary } = end
+  const { outcome } = end
+  // Both may be the words of a model or of its endpoint, which may repeat the key it was given.
+  const [reason, summary] = [redact(end.reason), redact(end.summary)]
   if (task.log.state().outcome === null) {
-    await task.comment.finish(end)
+    await task.comment.finish({ outcome, reason, summary })
     await task.log.record({ type: 'task.ended', commandId: `${task.id}:ended`, payload: { outcome, reason, summary } })
   }
   await writeTaskBundle(task.id, task.taskDir, task.ports).catch(error => {

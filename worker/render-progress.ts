@@ -1,5 +1,6 @@
 import type { TaskState } from '../domain/index.ts'
 import { makeInert } from '../effects/index.ts'
+import { withoutSecrets } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { resultOf } from './render-pull-request.ts'
 
@@ -9,7 +10,11 @@ export type RunningView = { state: TaskState; now: number; doing: string; prefix
 const linesOfWorkMax = 8
 
 /** At most 12 lines; the verdict first, so that a mail's preview says enough. */
-export function renderRunning({ state, now, doing, prefix, updateGapMs }: RunningView): string {
+export function renderRunning(view: RunningView): string {
+  return withoutSecrets(textOfRunning(view))
+}
+
+function textOfRunning({ state, now, doing, prefix, updateGapMs }: RunningView): string {
   const accepted = state.accepted
   const startedAt = state.attempts[0]?.at ?? now
   const wall = accepted ? ` of ${duration(accepted.limits.wallMs)}` : ''
@@ -28,6 +33,10 @@ export function renderRunning({ state, now, doing, prefix, updateGapMs }: Runnin
 
 /** The same comment when the task has ended: three lines, or what failed, what was kept and how to go on. */
 export function renderEnded(state: TaskState, end: TaskEnd, now: number, prefix: string): string {
+  return withoutSecrets(textOfEnded(state, end, now, prefix))
+}
+
+function textOfEnded(state: TaskState, end: TaskEnd, now: number, prefix: string): string {
   const accepted = state.accepted
   const verb = `**grok ${accepted?.command.verb ?? 'run'}**`
   const took = duration(now - (state.attempts[0]?.at ?? now))

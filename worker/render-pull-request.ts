@@ -1,12 +1,15 @@
 import type { ChangedFile, Payload, TaskAccepted, TaskState } from '../domain/index.ts'
 import { joinBlocks, makeInert } from '../effects/index.ts'
+import { withheldWords, withoutSecrets } from '../telemetry/index.ts'
 
 type Check = Payload<'check.settled'>
 const titleCharactersMax = 72
 
 /** At most 72 characters, one line, imperative as the model's first line has it; nothing in it can ping or close. */
 export function renderTitle(answer: string, subject: TaskAccepted['subject']): string {
-  const first = answer
+  // The whole answer is looked at: its first line alone may be half of a credential.
+  const clean = withoutSecrets(answer)
+  const first = (clean === withheldWords ? '' : clean)
     .split('\n')
     .map(cleanHeading)
     .find(line => line !== '')

@@ -1,5 +1,6 @@
 import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
 import type { Ledger } from '../ledger/index.ts'
+import { redactStrings } from '../telemetry/index.ts'
 
 /** The one writer of a task's events on this thread: what it knows is what the ledger says, folded. */
 export type TaskLog = {
@@ -46,7 +47,8 @@ export async function openTaskLog(ledger: Pick<Ledger, 'append' | 'readEvents'>,
     state: () => state,
     refresh,
     record(...events) {
-      const next = last.then(() => append(events))
+      // No event holds a credential of ours, whatever it was made of: it is kept, signed and shown.
+      const next = last.then(() => append(redactStrings(events)))
       last = next.catch(() => undefined)
       return next
     },

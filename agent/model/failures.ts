@@ -1,4 +1,5 @@
 import { APIConnectionError, APIError } from 'openai'
+import { redact } from '../../telemetry/index.ts'
 import { ConnectFault, ResetFault, TooMuchFault } from './model-fetch.ts'
 
 /**
@@ -132,6 +133,8 @@ function named(kind: FailureKind, message: string): Failure {
 
 const messageCharsMax = 500
 
+/** It is recorded, and it may be posted: an endpoint that repeats the key it was given must not have it stand there. */
 function clipMessage(message: string): string {
-  return message.length > messageCharsMax ? `${message.slice(0, messageCharsMax)}…` : message
+  const clean = redact(message)
+  return clean.length > messageCharsMax ? `${clean.slice(0, messageCharsMax)}…` : clean
 }

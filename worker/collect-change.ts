@@ -74,7 +74,7 @@ async function describeChange(
   const back = refused.flatMap(({ path, from }) => (from ? [path, from] : [path]))
   const tree = await mixTrees(store, { into: adopted.tree, from: workspace.baseTree, paths: back })
   const files = back.length === 0 ? all : (await diffTrees(store, workspace.baseTree, tree)).files
-  const taken = new Set([...files.map(file => file.path), ...written])
+  const taken = new Set([...files, ...refused].map(file => file.path).concat(written))
   const leftOut = [
     ...adopted.untracked.filter(path => !taken.has(path)).map(path => ({ path, reason: 'new file made by a command' })),
     ...adopted.gitlinksLeftOut.map(path => ({ path, reason: 'nested repository' })),

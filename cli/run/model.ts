@@ -16,7 +16,7 @@ export async function openModel(environment: Environment, scriptFile: string | u
   const { startFakeModel } = await import('../../simulator/index.ts')
   const model = await startFakeModel()
   model.script(script)
-  return { endpoint: { baseUrl: model.url, apiKey: 'scripted', model: 'scripted' }, close: () => model.close() }
+  return { endpoint: { baseUrl: model.url, apiKey: 'none', model: 'scripted' }, close: () => model.close() }
 }
 
 /** `--model-script FILE`: a JSON array of turns. Throws `UsageError` with the line and column of what is wrong. */

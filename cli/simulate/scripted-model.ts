@@ -10,7 +10,7 @@ export async function openScriptedModel(
   file: string | undefined,
   view: View,
 ): Promise<ModelEndpoint> {
-  const scripted = { baseUrl: model.url, apiKey: 'scripted', model: 'scripted' }
+  const scripted = { baseUrl: model.url, apiKey: 'none', model: 'scripted' }
   if (file !== undefined) {
     model.script(await readScript(file))
     return scripted

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { joinBlocks, makeInert, makeInertForCommit } from '../../effects/outgoing-filter.ts'
+import { registerSecret } from '../../telemetry/index.ts'
 
 describe('foreign text is made inert', () => {
   test.each([
@@ -47,4 +48,26 @@ test.each([
   ['checks are not skipped', 'x\n\n\nskip-checks: true', 'x\n\n\n- skip-checks: true'],
 ])('in a commit message %s', (_, text, expected) => {
   expect(makeInertForCommit(text)).toBe(expected)
+})
+
+describe('credentials do not go out', () => {
+  const key = 'Q7-key-of-the-operator-XyZ012345678-9876543210'
+  const spread = key.match(/.{1,9}/g) ?? []
+  test('red first: one that nobody registered passes', () => {
+    expect(makeInert(`run \`${key}\``)).toBe(`run \`${key}\``)
+    registerSecret(key)
+  })
+  test('in code as in prose, in a commit message, and when only its shape is known', () => {
+    expect(makeInert(`run \`${key}\`, or\n\`\`\`\n${key}\n\`\`\``)).toBe('run `[redacted]`, or\n```\n[redacted]\n```')
+    expect(makeInertForCommit(`use ghp_${'a1B'.repeat(12)}`)).toBe('use [redacted]')
+  })
+  test('spread over lines of one text, or over the blocks of one body: then none of it goes out', () => {
+    expect(makeInert(spread.join('\n'))).toMatch(/^Withheld: /)
+    expect(
+      joinBlocks(
+        spread.map(part => `| \`${part}\` | 1 |`),
+        10_000,
+      ),
+    ).toMatch(/^Withheld: /)
+  })
 })

@@ -26,7 +26,7 @@ export async function openFixer(operator: object = {}): Promise<Fixer> {
   const environment = { GROKBOT_DATA: dataDir }
   const settings = workerSettings(environment, dataDir)
   const place = openRunPlace(dataDir, openRunKeys(dataDir, environment, settings))
-  const endpoint = { baseUrl: model.url, apiKey: 'scripted', model: 'scripted' }
+  const endpoint = { baseUrl: model.url, apiKey: 'none', model: 'scripted' }
   let number = 0
   return {
     async fix(files, script) {

@@ -1,0 +1,140 @@
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import { PassThrough } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import {
+  createLogger,
+  findCredentials,
+  redact,
+  redactStrings,
+  registeredCount,
+  registerSecret,
+  withoutSecrets,
+} from '../../telemetry/index.ts'
+
+/** The same on each run, and nothing like a word or a known shape. */
+const canary = (name: string) => createHash('sha256').update(name).digest('base64url').slice(0, 40)
+const secret = canary('model key')
+const bytes = Buffer.from(secret)
+
+test('before it is registered nothing of it is replaced: the tests below would see it', () => {
+  expect(redact(`the key ${secret} is`)).toBe(`the key ${secret} is`)
+  registerSecret(secret)
+  expect(redact(`the key ${secret} is`)).toBe('the key [redacted] is')
+})
+
+describe('a registered secret is found', () => {
+  const spellings: [name: string, text: string][] = [
+    ['twice', `${secret} and ${secret}`],
+    ['in base64', bytes.toString('base64')],
+    ['in base64 behind one byte', Buffer.concat([Buffer.from('x'), bytes]).toString('base64')],
+    ['in base64 behind two bytes', Buffer.concat([Buffer.from('xy'), bytes]).toString('base64')],
+    ['as basic authorisation', Buffer.from(`x-access-token:${secret}`).toString('base64')],
+    ['in base64 for addresses', bytes.toString('base64url')],
+    ['in hex', bytes.toString('hex')],
+    ['in upper-case hex', bytes.toString('hex').toUpperCase()],
+    ['in an address', `https://example.org/?q=${encodeURIComponent(secret)}`],
+    ['without its first seven characters', secret.slice(7)],
+    ['without its last seven characters', secret.slice(0, -7)],
+    ['inside a longer word', `abc${secret}def`],
+  ]
+  test.each(spellings)('%s', (_, text) => {
+    const clean = redact(text)
+    expect(clean).toContain('[redacted]')
+    for (let at = 0; at + 12 <= secret.length; at++) {
+      const part = secret.slice(at, at + 12)
+      expect(clean).not.toContain(part)
+      expect(clean).not.toContain(Buffer.from(part).toString('hex'))
+    }
+  })
+  test('as a key in PEM, also one of its lines alone, and the frame of another stays', () => {
+    const pem = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
+    const line = pem.split('\n')[5] ?? ''
+    expect(redact(line)).toBe(line)
+    registerSecret(pem)
+    expect(redact(line)).toBe('[redacted]')
+    expect(redact('it begins with -----BEGIN PRIVATE KEY-----')).toBe('it begins with -----BEGIN PRIVATE KEY-----')
+  })
+  test('spread over lines, and then nothing of the text goes out', () => {
+    const spread = (secret.match(/.{1,8}/g) ?? []).join('\n> ')
+    expect(redact(spread)).toBe(spread)
+    expect(withoutSecrets(`The reason:\n> ${spread}`)).toMatch(/^Withheld: /)
+    expect(withoutSecrets('The reason: it was late.')).toBe('The reason: it was late.')
+  })
+  test('anywhere in plain data, and all else is kept as it is', () => {
+    const data = { a: [secret, 1, null, { b: `x ${secret}` }], fixture: `ghp_${'a1'.repeat(18)}` }
+    expect(redactStrings(data)).toEqual({ a: ['[redacted]', 1, null, { b: 'x [redacted]' }], fixture: data.fixture })
+  })
+})
+
+describe('what looks like a credential is replaced, whoever it belongs to', () => {
+  const a = (count: number) => 'aB3'.repeat(count).slice(0, count)
+  const shapes: [name: string, text: string, inFiles: string | null][] = [
+    ['a token of an installation', `ghs_${a(36)}`, 'GitHub token'],
+    ['a fine-grained token', `github_pat_${a(22)}_${a(59)}`, 'GitHub token'],
+    ['a key of a model', `sk-proj-${a(40)}`, 'model key'],
+    ["a key of xAI's", `xai-${a(40)}`, 'model key'],
+    ['a GitLab token', `glpat-${a(20)}`, 'GitLab token'],
+    ['a Stripe key', `sk_live_${a(24)}`, 'Stripe key'],
+    ['a secret of a Stripe webhook', `whsec_${a(32)}`, 'Stripe key'],
+    ['an AWS key id', `AKIA${'ABCD'.repeat(4)}`, 'AWS key id'],
+    ['a Google key', `AIza${a(35)}`, 'Google key'],
+    ['a Slack token', 'xoxb-123456789012-abcdef', 'Slack token'],
+    ['an npm token', `npm_${a(36)}`, 'npm token'],
+    ['a private key', `-----BEGIN RSA PRIVATE KEY-----\n${a(64)}\n${a(12)}==\n-----END RSA PRIVATE KEY-----`, 'private key'],
+    ['a JSON web token', `eyJ${a(20)}.eyJ${a(30)}.${a(43)}`, null],
+    ['a password in an address', `https://mona:${a(12)}@example.org/`, null],
+    ['a token in an address', `https://x-access-token:${a(12)}@example.org/`, null],
+    ['a header', `authorization: Bearer ${a(20)}`, null],
+    ['basic authorisation', `Basic ${a(24)}==`, null],
+  ]
+  test.each(shapes)('%s', (_, text, inFiles) => {
+    const clean = redact(`before ${text} after`)
+    expect(clean).toMatch(/^before .*\[redacted\]/s)
+    for (const [part] of text.matchAll(/[A-Za-z0-9]{12,}/g)) expect(clean).not.toContain(part)
+    expect([...new Set(findCredentials(`const a = '${text}'\n`).map(({ name }) => name))]).toEqual(inFiles === null ? [] : [inFiles])
+  })
+  test.each([
+    ['words', 'the task-list of risk-management-department, sk-learn'],
+    ['a placeholder', 'ghp_xxx, sk-..., <token>'],
+    ['an address', 'https://example.org:8080/a@b'],
+    ['a commit', 'da39a3ee5e6b4b0d3255bfef95601890afd80709'],
+  ])('and %s stays', (_, text) => {
+    expect([redact(text), findCredentials(text)]).toEqual([text, []])
+  })
+  test('of a text that is made to be slow too, in less than a second', () => {
+    const texts = ['-----BEGIN A PRIVATE KEY-----', '-eyJaaaaaaaaaaa', 'sk-', 'x-access-token:', '://a:b', 'Basic ', 'authorization: ']
+    const startedAt = performance.now()
+    for (const text of texts) redact(text.repeat(Math.ceil(100_000 / text.length)))
+    expect(performance.now() - startedAt).toBeLessThan(1_000)
+  })
+})
+
+describe('a token that is minted for an hour', () => {
+  const hour = 3_600_000
+  test('is found while it lives and forgotten when it has ended', () => {
+    const [first, second] = [canary('first token'), canary('second token')]
+    const before = registeredCount()
+    registerSecret(first, 10 * hour, 9 * hour)
+    expect([redact(first), registeredCount()]).toEqual(['[redacted]', before + 1])
+    registerSecret(second, 12 * hour, 11 * hour)
+    expect([redact(first), redact(second), registeredCount()]).toEqual([first, '[redacted]', before + 1])
+  })
+  test('is one of so many at most, and what does not end is never dropped for it', () => {
+    const before = registeredCount()
+    for (let number = 0; number < 2_000; number++) registerSecret(canary(`token ${number}`), 12 * hour, 11 * hour)
+    expect(registeredCount()).toBeLessThan(before + 501)
+    expect(redact(secret)).toBe('[redacted]')
+    expect(redact(canary('token 1999'))).toBe('[redacted]')
+    registerSecret(canary('later'), 20 * hour, 19 * hour)
+    expect(registeredCount()).toBeLessThanOrEqual(before + 1)
+  })
+})
+
+test('a log line holds none, however deep in its fields and in the causes of its error', () => {
+  const stream = new PassThrough()
+  const error = new Error(`outer ${secret}`, { cause: new Error(`inner ${secret}`) })
+  createLogger('info', stream).warn({ error, url: `https://a:${secret}@b`, hints: [{ text: secret }] }, 'failed')
+  const line = String(stream.read())
+  expect(JSON.parse(line)).toMatchObject({ msg: 'failed', hints: [{ text: '[redacted]' }], error: { message: 'outer [redacted]' } })
+  expect(line).not.toContain(secret.slice(0, 20))
+})

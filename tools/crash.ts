@@ -1,5 +1,7 @@
+import path from 'node:path'
 import { allCases, type CrashCase } from '../test/crash/points.ts'
-import { type CrashRow, faultsOf, runCrash } from '../test/crash/run-crash.ts'
+import type { CrashRow } from '../test/crash/run-crash.ts'
+import { buildProgram } from './build/build-program.ts'
 
 /**
  * `./dev crash [POINT …] [--list]`: kills `serve` at every named point and event type, one run each, starts it again and
@@ -13,13 +15,26 @@ const columns = ['point', 'outcome', 'attempts', 'pulls', 'branches', 'eyes', 'c
 if (process.argv.includes('--list')) {
   for (const { point } of cases) process.stdout.write(`${point}\n`)
 } else {
+  const built = await buildProgram(path.resolve(import.meta.dirname, '..'))
+  // Read where the stage is loaded, so it is set first.
+  process.env['GROKBOT_PROGRAM'] = built.program
+  try {
+    await killAtAll(await import('../test/crash/run-crash.ts'))
+  } finally {
+    built.remove()
+  }
+}
+
+async function killAtAll({ faultsOf, runCrash }: typeof import('../test/crash/run-crash.ts')): Promise<void> {
   print(columns)
   let faults = 0
   const recoveries: number[] = []
   for (const one of cases) {
     const row = await runCrash(one.point, one.scene)
     if (row.attempts > 1) recoveries.push(row.recoveryMs)
-    faults += report(one, row)
+    const found = faultsOf(row)
+    faults += found.length
+    report(one, row, found)
   }
   recoveries.sort((one, other) => one - other)
   const at = (share: number) => recoveries[Math.min(recoveries.length - 1, Math.floor(recoveries.length * share))] ?? 0
@@ -28,7 +43,7 @@ if (process.argv.includes('--list')) {
   process.exitCode = faults === 0 ? 0 : 1
 }
 
-function report({ point }: CrashCase, row: CrashRow): number {
+function report({ point }: CrashCase, row: CrashRow, faults: readonly string[]): void {
   print([
     point,
     row.outcome,
@@ -42,9 +57,7 @@ function report({ point }: CrashCase, row: CrashRow): number {
     row.repeatedRuns,
     `${row.recoveryMs} ms`,
   ])
-  const faults = faultsOf(row)
   for (const fault of faults) process.stdout.write(`  FAULT ${fault} (${row.reason})\n`)
-  return faults.length
 }
 
 function print(cells: readonly (string | number)[]) {

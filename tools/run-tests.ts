@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import * as z from 'zod'
+import { buildProgram } from './build/build-program.ts'
 
 /**
  * `./dev test [suite …]`: runs the suites (folders of test/), prints the seconds of each against its line in
@@ -27,6 +28,7 @@ const suites = process.argv.slice(2).filter(name => !name.startsWith('-'))
 
 const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-test-'))
 const file = path.join(folder, 'report.json')
+const built = await buildProgram(root)
 const filters = suites.map(suite => `test/${suite}/`)
 const run = await execa(
   path.join(root, 'node_modules/.bin/vitest'),
@@ -34,13 +36,14 @@ const run = await execa(
   {
     cwd: root,
     reject: false,
-    env: { NO_COLOR: '1' },
+    env: { NO_COLOR: '1', GROKBOT_PROGRAM: built.program },
     stdout: ['pipe', 'inherit'],
     stderr: ['pipe', 'inherit'],
   },
 )
 const report = Report.parse(JSON.parse(readFileSync(file, 'utf8')))
 rmSync(folder, { recursive: true, force: true })
+built.remove()
 
 /** As `maxWorkers` in vitest.config.ts: a suite's seconds are its share of the whole run's, so that the lines add up. */
 const filesAtOnce = 2

@@ -33,14 +33,10 @@ export async function runCommand(words: readonly string[], options: RunOptions, 
     const begun = asked ? await begin(taskId, asked, place, settings) : await goOn(taskId, place, settings)
     const before = foldTask(await place.ledger.readEvents(taskId))
     const output = openRunOutput(before, options, environment, { taskId, model: model.endpoint.model, startedAt })
-    // A note that can not be made is not made; it must not end the run.
-    const noted = begun.note.then(
-      note => void (note && output.note(`  ${escapeText(note)}`)),
-      () => undefined,
-    )
+    const noted = sayLater(begun.note, output)
     const state =
       begun.claim === null ? before : await work(begun.claim, { place, model, output, environment, thread: options.thread ?? false })
-    await noted
+    await noted.done()
     output.close()
     process.exitCode = await finishRun(state, { taskId, dataDir, options, startedAt })
   } finally {
@@ -48,6 +44,30 @@ export async function runCommand(words: readonly string[], options: RunOptions, 
     await place.close()
   }
 }
+
+/**
+ * A note for people costs git's processes, so it is made when the first words of the work have been shown, or at the end.
+ * One that can not be made is not made; it must not end the run.
+ */
+function sayLater(note: Begun['note'], output: RunOutput): { done(): Promise<void> } {
+  const say = () =>
+    note().then(
+      text => void (text && output.note(`  ${escapeText(text)}`)),
+      () => undefined,
+    )
+  let said: Promise<void> | null = null
+  const timer = setTimeout(() => {
+    said = say()
+  }, noteAfterMs)
+  return {
+    done() {
+      clearTimeout(timer)
+      return said ?? say()
+    },
+  }
+}
+
+const noteAfterMs = 1_000
 
 /** What can not stand together is said before anything is made. */
 function checkTogether(words: readonly string[], options: RunOptions): void {
@@ -58,7 +78,7 @@ function checkTogether(words: readonly string[], options: RunOptions): void {
 }
 
 /** `claim` is null when the task is over already. */
-type Begun = { claim: Claim | null; note: Promise<string | null> }
+type Begun = { claim: Claim | null; note(): Promise<string | null> }
 
 /** What a person wrote, read before anything is opened. */
 type Asked = Pick<RunOrder, 'command' | 'subject'> & Pick<RunOptions, 'repo' | 'base'>
@@ -81,10 +101,9 @@ async function begin(taskId: string, asked: Asked, place: RunPlace, settings: Wo
   const repository = await readLocalRepository(asked.repo, asked.base ?? null)
   const order = { command: asked.command, row, subject: asked.subject, repository }
   const claim = await acceptAndClaim(place, proposeRun(order, taskId, settings, Date.now()), settings)
-  return { claim, note: uncommittedNote(repository) }
+  return { claim, note: () => uncommittedNote(repository) }
 }
 
-/** Counted while the run goes on already: nothing depends on it. */
 async function uncommittedNote({ uncommitted }: LocalRepository): Promise<string | null> {
   const count = await uncommitted()
   return count > 0 ? `${count} uncommitted ${count === 1 ? 'change is' : 'changes are'} not used` : null
@@ -92,8 +111,8 @@ async function uncommittedNote({ uncommitted }: LocalRepository): Promise<string
 
 async function goOn(taskId: string, place: RunPlace, settings: WorkerSettings): Promise<Begun> {
   const claim = await claimAgain(place, taskId, settings)
-  if (claim === 'ended') return { claim: null, note: Promise.resolve('this task has ended already') }
-  return { claim, note: Promise.resolve(`goes on as attempt ${claim.attempt}`) }
+  if (claim === 'ended') return { claim: null, note: async () => 'this task has ended already' }
+  return { claim, note: async () => `goes on as attempt ${claim.attempt}` }
 }
 
 type Work = { place: RunPlace; model: RunModel; output: RunOutput; environment: Environment; thread: boolean }

@@ -4,8 +4,8 @@ import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { verifyBundle } from '../../domain/index.ts'
 import { type BundleScene, fixedKey, openBundleScene, publicKey, taskId } from '../domain/bundle-scene.ts'
+import { program as main } from '../program.ts'
 
-const main = path.resolve(import.meta.dirname, '../../cli/main.ts')
 let scene: BundleScene
 let taskDir: string
 beforeAll(async () => {

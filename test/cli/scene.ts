@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import type { ModelScript } from '../../simulator/index.ts'
+import { program } from '../program.ts'
 
-export const main = path.resolve(import.meta.dirname, '../../cli/main.ts')
+export const main = program
 
 /** What a started `grokbot` sees of this machine: nothing of the person's who runs the tests but where programs are. */
 const environment = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NO_COLOR: '1' }

@@ -10,8 +10,8 @@ import { exitCodes, UsageError } from '../../cli/exit.ts'
 import { receiptsTable } from '../../cli/receipts-table.ts'
 import { type VerifyOptions, verifyFile } from '../../cli/verify.ts'
 import { type BundleScene, fixedSigner, openBundleScene, parsed, publicKey, taskId } from '../domain/bundle-scene.ts'
+import { program as main } from '../program.ts'
 
-const main = path.resolve(import.meta.dirname, '../../cli/main.ts')
 const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-verify-'))
 let scene: BundleScene
 let bundle: string

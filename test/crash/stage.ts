@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type EventType, findChainFault, foldTask, type TaskState } from '../../domain/index.ts'
 import { type Ledger, openSqliteLedger } from '../../ledger/index.ts'
 import { type ModelScript, type Simulator, startSimulator, type TurnFunction } from '../../simulator/index.ts'
+import { program } from '../program.ts'
 
-const root = path.resolve(import.meta.dirname, '../..')
 const repo = 'octo/parser'
 const webhookSecret = 'stage-webhook-secret'
 /** The uid of this test process's sandboxes: nobody else on the machine has it, so whatever runs as it is ours. */
@@ -148,7 +148,7 @@ async function startServer({ github, model }: Simulator, dataDir: string, crashp
     OPENAI_MODEL: 'scripted',
     ...(crashpoint ? { GROKBOT_CRASHPOINT: crashpoint } : {}),
   }
-  const child = spawn(process.execPath, [path.join(root, 'cli/main.ts'), 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(process.execPath, [program, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   const lines: string[] = []
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(done =>
     child.on('exit', (code, signal) => done({ code, signal })),

@@ -2,9 +2,9 @@ import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
+import { program as main } from '../program.ts'
 import { makeRepository } from './open-fixer.ts'
 
-const main = path.resolve(import.meta.dirname, '../../cli/main.ts')
 const runWallMs = 110_000
 
 export type Cells = Record<

@@ -29,6 +29,7 @@ function cleanHeading(line: string): string {
 export function renderPullRequest(state: TaskState, prefix: string, charactersMax: number): string {
   const accepted = required(state.accepted, 'task.accepted')
   const { change, commit, verdict, session } = state
+  const text = session?.ended?.text ?? ''
   const files = change?.files ?? []
   const proven = verdict?.verdict === 'proven'
   return joinBlocks(
@@ -39,14 +40,17 @@ export function renderPullRequest(state: TaskState, prefix: string, charactersMa
         : '',
       accepted.subject?.kind === 'issue' ? `Closes #${accepted.subject.number}` : '',
       checksTable(state, accepted.base.sha, commit?.sha ?? ''),
-      changedTests(files),
-      leftOut(change),
-      filesBlock(state, files),
-      modelBlock(session?.ended?.text ?? ''),
+      ...(holdsSpread(state) ? [withheldWords] : [changedTests(files), leftOut(change), filesBlock(state, files), modelBlock(text)]),
       `<sub>Asked by @${accepted.requester.login}${accepted.subject ? ` in #${accepted.subject.number}` : ''}. Comment \`${prefix} help\` for what else it can do.</sub>`,
     ],
     charactersMax,
   )
+}
+
+/** Whether the model has spread a credential over its words and the names of its files, with words of ours between. */
+function holdsSpread({ change, session }: TaskState): boolean {
+  const names = [...(change?.files ?? []), ...(change?.leftOut ?? []), ...(change?.refused ?? [])].map(file => file.path)
+  return withoutSecrets([...names, session?.ended?.text ?? ''].join('\n')) === withheldWords
 }
 
 function checksTable({ checks }: TaskState, base: string, head: string): string {

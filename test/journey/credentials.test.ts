@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openSqliteLedger } from '../../ledger/index.ts'
+import { registerSecret } from '../../telemetry/index.ts'
 import { renderPullRequest, renderTitle } from '../../worker/render-pull-request.ts'
 import { grokbot, openScene } from '../cli/scene.ts'
 import { openFixer } from './open-fixer.ts'
@@ -69,6 +70,15 @@ test('a file that would add a credential is left out and named, and everything e
     expect(text).toContain('redacted')
     expect(text).not.toContain(token)
   }
+  // Spread over the names of files, with our words between them.
+  const key = 'Q7-key-of-the-operator-XyZ012345678-9876543210'
+  const [first] = state.change?.files ?? []
+  const spread = (key.match(/.{1,9}/g) ?? []).map(part => ({ ...first, path: part }) as NonNullable<typeof first>)
+  const named = () => renderPullRequest({ ...state, change: { ...state.change, files: spread } as typeof state.change }, '/grok', 58_000)
+  expect(named()).toContain('Q7-key-of')
+  registerSecret(key)
+  expect(named()).not.toContain('Q7-key-of')
+  expect(named()).toContain('Withheld: ')
 })
 
 test('an endpoint that repeats the key it was given does not bring it into a record or a text', { timeout: wallMs }, async () => {

@@ -89,6 +89,7 @@ function acceptedPayload(decided: Decided, row: CommandRow, now: number, setting
   const { defaultBranch, baseSha } = decided.gathered.facts
   return {
     ...common,
+    askedAt: decided.event.createdAt,
     command: { ...common.command, verb: row.verb },
     base: { ref: defaultBranch, sha: baseSha ?? emptySha },
     grant: grantOf(row, profile, 'github'),

@@ -49,6 +49,8 @@ const TaskAccepted = z.object({
     })
     .nullable(),
   commentId: z.int().nullable(),
+  /** When the comment was written, by GitHub's clock: whatever the task makes there is younger. Absent in old records. */
+  askedAt: z.string().optional(),
   base: z.object({ ref: z.string(), sha }),
   grant: Grant,
   limits: Limits,

@@ -6,7 +6,7 @@ import { every } from './every.ts'
 import { executeTask } from './execute-task.ts'
 import type { WorkerPorts } from './ports.ts'
 import { Stopped } from './stopped.ts'
-import { sweepLeftovers } from './sweep-leftovers.ts'
+import { createSweep } from './sweep-leftovers.ts'
 import { OwnershipLost } from './task-log.ts'
 import { watchClaim } from './watch-claim.ts'
 
@@ -84,10 +84,11 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
     limits => Math.min(limits.sweepMs, limits.livenessMs),
     async () => look(),
   )
+  const sweep = createSweep(ports)
   const stopTidying = every(
     ports,
     limits => limits.sweepMs,
-    () => sweepLeftovers(ports),
+    () => sweep.run(),
   )
   look()
   return {
@@ -99,7 +100,7 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
       for (const { cancel } of running.values()) cancel.abort(handOver)
       await looking
       for (const { cancel } of running.values()) cancel.abort(handOver)
-      await Promise.all([...running.values()].map(({ done }) => done))
+      await Promise.all([sweep.stop(), ...[...running.values()].map(({ done }) => done)])
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { TaskState } from '../domain/index.ts'
 import { redact } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
+import { cutShort, withDelivery } from './delivery-words.ts'
 import { report } from './report.ts'
 import { Stopped } from './stopped.ts'
 import type { Task } from './task.ts'
@@ -34,7 +35,8 @@ export async function endTask(task: Task, end: TaskEnd): Promise<TaskState> {
   const [reason, summary] = [redact(end.reason), redact(end.summary)]
   if (task.log.state().outcome === null) {
     await task.comment.finish({ outcome, reason, summary })
-    await task.log.record({ type: 'task.ended', commandId: `${task.id}:ended`, payload: { outcome, reason, summary } })
+    const said = cutShort(end) ? withDelivery(reason, task.log.state()) : reason
+    await task.log.record({ type: 'task.ended', commandId: `${task.id}:ended`, payload: { outcome, reason: said, summary } })
   }
   await writeTaskBundle(task.id, task.taskDir, task.ports).catch(error => {
     task.ports.logger.error({ error, task: task.id }, 'the bundle could not be written; the sweep tries again')

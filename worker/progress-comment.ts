@@ -1,9 +1,10 @@
-import type { TaskState } from '../domain/index.ts'
-import { applyEdit, type EffectProposal } from '../effects/index.ts'
+import { applyEdit, type EffectProposal, settleByReadBack } from '../effects/index.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { apply } from './deliver.ts'
-import { effectPortsOf, placeOf } from './effect-ports.ts'
-import { renderEnded, renderRunning } from './render-progress.ts'
+import { effectPortsOf } from './effect-ports.ts'
+import { commentOf, lastWords, progressId, threadOf } from './last-words.ts'
+import { renderRunning } from './render-progress.ts'
+import { stopOf } from './stopped.ts'
 import type { Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
 
@@ -17,16 +18,21 @@ export type ProgressComment = {
   doing(words: string): void
   /** Stops editing and writes the last text; posts one for a failure that had no comment yet. */
   finish(end: TaskEnd): Promise<void>
-  /** No edit is on its way any more when it resolves. */
+  /** No edit is on its way any more when it resolves; it waits for no answer that GitHub owes. */
   stop(): Promise<void>
 }
 
+type Opening = Omit<Task, 'comment' | 'probe'>
+
 const silent: ProgressComment = { doing: () => undefined, finish: async () => undefined, stop: async () => undefined }
 
-export function startProgressComment(task: Omit<Task, 'comment' | 'probe'>): ProgressComment {
+export function startProgressComment(task: Opening): ProgressComment {
   const { accepted, settings, ports } = task
   if (accepted.delivery !== 'github' || accepted.subject === null || ports.github === null) return silent
   const { progressAfterMs, progressGapMs } = settings.limits
+  // What waits for GitHub is left at once when the task is over: its last text would wait behind it.
+  const leaving = new AbortController()
+  const leavable = { ...task, stop: AbortSignal.any([task.stop, leaving.signal]) }
   let words = 'starting'
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
@@ -36,14 +42,16 @@ export function startProgressComment(task: Omit<Task, 'comment' | 'probe'>): Pro
 
   async function write() {
     const known = commentOf(state())
-    if (known)
-      await applyEdit({ ...placeOf(task), number: accepted.subject?.number ?? 0 }, known, task.id, body(), effectPortsOf(task, null))
-    else await applyComment(task, body())
+    const thread = threadOf(state())
+    if (known) await applyEdit(thread, known, task.id, body(), effectPortsOf(leavable, null))
+    else await apply(leavable, null, { kind: 'progress', ordinal: 1, intent: { ...thread, commentId: null, body: body() } })
   }
   function arm(ms: number) {
     timer = setTimeout(() => {
       writing = write()
-        .catch(error => ports.logger.warn({ error, task: task.id }, 'progress comment could not be written'))
+        .catch(error => {
+          if (!leavable.stop.aborted) ports.logger.warn({ error, task: task.id }, 'progress comment could not be written')
+        })
         .finally(() => {
           if (!stopped) arm(progressGapMs)
         })
@@ -54,6 +62,7 @@ export function startProgressComment(task: Omit<Task, 'comment' | 'probe'>): Pro
   const stop = async () => {
     stopped = true
     clearTimeout(timer)
+    leaving.abort()
     await writing
   }
   return {
@@ -68,35 +77,24 @@ export function startProgressComment(task: Omit<Task, 'comment' | 'probe'>): Pro
   }
 }
 
-async function writeLast(task: Omit<Task, 'comment' | 'probe'>, end: TaskEnd): Promise<void> {
-  const state = task.log.state()
-  const known = commentOf(state)
-  const text = renderEnded(state, end, task.ports.now(), task.settings.prefix)
+/** The outcome must be recorded even when GitHub is away: what could not be written then stays open, and the sweep does it. */
+async function writeLast(task: Opening, end: TaskEnd): Promise<void> {
   try {
-    if (known) await apply(task, null, { kind: 'progress', ordinal: 2, intent: { ...thread(task), commentId: known, body: text } })
-    else if (end.outcome !== 'succeeded') await apply(task, null, { kind: 'comment', ordinal: 1, intent: { ...thread(task), body: text } })
+    await settleFirst(task)
+    const proposal: EffectProposal | null = lastWords(task.log.state(), end, task.ports.now(), task.settings.prefix)
+    if (proposal) await apply(task, null, proposal)
   } catch (error) {
-    // The outcome must be recorded even when GitHub is away; the effect then stays open in the ledger.
     if (error instanceof OwnershipLost) throw error
-    task.ports.logger.warn({ error, task: task.id }, 'the last text of the progress comment could not be written')
+    task.ports.logger.warn({ error, task: task.id }, 'the last text of the progress comment is left to the sweep')
   }
 }
 
-function applyComment(task: Omit<Task, 'comment' | 'probe'>, body: string) {
-  const proposal: EffectProposal = { kind: 'progress', ordinal: 1, intent: { ...thread(task), commentId: null, body } }
-  return apply(task, null, proposal)
-}
-
-function thread(task: Omit<Task, 'comment' | 'probe'>) {
-  const { accepted } = task
-  return { ...placeOf(task), number: accepted.subject?.number ?? 0, since: new Date(task.log.state().accepted?.at ?? 0).toISOString() }
-}
-
-/** The id of the comment on GitHub, once it is known to exist. */
-function commentOf(state: TaskState): number | null {
-  const effect = Object.values(state.effects).find(
-    ({ kind, key, state: phase }) => kind === 'progress' && key === 'progress-1' && phase === 'confirmed',
-  )
-  const id = effect?.remote?.['id']
-  return typeof id === 'number' ? id : null
+/** A comment that may or may not be there decides which last words are right, so that is found out first. */
+async function settleFirst(task: Opening): Promise<void> {
+  const id = progressId(task.id)
+  const known = task.log.state().effects[id]
+  if (known?.state !== 'prepared' && known?.state !== 'dispatched') return
+  const settled = await settleByReadBack(task.id, id, known, 'its task has ended', effectPortsOf(task, null))
+  if (settled.kind === 'fenced') throw new OwnershipLost(`task ${task.id}: ownership was lost before its last words`)
+  if (settled.kind === 'stopped') throw stopOf(task)
 }

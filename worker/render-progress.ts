@@ -2,6 +2,7 @@ import type { TaskState } from '../domain/index.ts'
 import { makeInert } from '../effects/index.ts'
 import { withoutSecrets } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
+import { deliveryWords } from './delivery-words.ts'
 import { resultOf } from './render-pull-request.ts'
 
 /** What is happening now, for the comment of a running task; `doing` is our own word or the model's tool call. */
@@ -45,8 +46,8 @@ function textOfEnded(state: TaskState, end: TaskEnd, now: number, prefix: string
   const number = pull?.remote?.['number']
   if (end.outcome === 'succeeded')
     return [`${verb} — done in ${took}${cost}${number ? `: #${number}` : ''}`, '', checksLine(state)].join('\n')
-  if (end.outcome === 'cancelled') return `${verb} — ${makeInert(end.reason)} after ${took}${cost}. ${pushedWords(state, number)}`
-  const pushed = pushedWords(state, number)
+  if (end.outcome === 'cancelled') return `${verb} — ${makeInert(end.reason)} after ${took}${cost}. ${pushedWords(state)}`
+  const pushed = pushedWords(state)
   const kept = state.change && state.change.files.length > 0 ? ['- Kept: the change as a patch, in the record of this run'] : []
   const word = end.outcome === 'errored' ? 'failed, our fault,' : end.outcome === 'timed-out' ? 'out of time' : 'failed'
   return [
@@ -60,14 +61,9 @@ function textOfEnded(state: TaskState, end: TaskEnd, now: number, prefix: string
   ].join('\n')
 }
 
-/** What is on GitHub now, from the effects and not from the outcome. */
-function pushedWords(state: TaskState, number: unknown): string {
-  if (number) return `Delivered as #${number}.`
-  const push = Object.values(state.effects).find(effect => effect.kind === 'push')
-  if (push?.state === 'confirmed') return `The branch \`${inCode(String(push.remote?.['branch']))}\` was pushed; there is no pull request.`
-  return push && push.state !== 'rejected' && push.state !== 'prepared'
-    ? 'It is not known whether the branch was pushed.'
-    : 'Nothing was pushed.'
+function pushedWords(state: TaskState): string {
+  const words = deliveryWords(state) ?? 'nothing was pushed'
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
 }
 
 function doneLines(state: TaskState): string[] {

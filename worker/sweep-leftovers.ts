@@ -1,26 +1,104 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { removeRun } from '../git/index.ts'
+import { createBackOff, sleepUnlessStopped } from '../effects/index.ts'
+import { listTasks, removeLeftovers, removeRun, removeTask } from '../git/index.ts'
 import { sweepOrphans } from '../sandbox/index.ts'
 import type { WorkerPorts } from './ports.ts'
+import { type SweepPorts, sweepEffects } from './sweep-effects.ts'
 import { bundlePath, writeTaskBundle } from './write-bundle.ts'
+
+export type Sweep = {
+  /** One whole sweep; never throws: a part that fails is logged and keeps no other from its turn. Safe to repeat. */
+  run(): Promise<void>
+  /** Ends its waits and resolves when nothing of it runs any more. */
+  stop(): Promise<void>
+}
 
 const endedAtOnceMax = 100
 
-/** Does what a process that died after an outcome left undone (bundle, folders) and drops what is kept no longer. Safe to repeat. */
-export async function sweepLeftovers(ports: WorkerPorts): Promise<void> {
-  const { limits } = await ports.settings()
-  await ports.ledger.pruneDeliveries(ports.now() - limits.deliveryKeepMs)
-  for (let slot = 0; slot < limits.workerSlots; slot++) endOrphans(slot, ports)
+/** Does what a process that died left undone (effects, bundles, folders) and drops what is kept no longer. */
+export function createSweep(ports: WorkerPorts): Sweep {
+  const stopping = new AbortController()
+  const retries = { firstMs: 0, maxMs: 0, askedMsMax: 0 }
+  const sweepPorts: SweepPorts = {
+    ...ports,
+    backOff: createBackOff(() => retries, ports.now),
+    sleep: ms => sleepUnlessStopped(ms, stopping.signal),
+  }
+  const tidied = new Map<string, number>()
+  let running: Promise<void> = Promise.resolve()
+  async function sweep() {
+    const { limits } = await ports.settings()
+    Object.assign(retries, { firstMs: limits.retryWaitMs, maxMs: limits.retryWaitMsMax, askedMsMax: limits.rateLimitWaitMsMax })
+    const parts: Record<string, () => Promise<unknown>> = {
+      deliveries: () => ports.ledger.pruneDeliveries(ports.now() - limits.deliveryKeepMs),
+      orphans: async () => {
+        for (let slot = 0; slot < limits.workerSlots; slot++) endOrphans(slot, ports)
+      },
+      bundles: () => writeBundles(ports),
+      runs: () => removeRuns(ports),
+      stores: () => removeStores(ports, tidied, limits),
+      effects: () => sweepEffects(sweepPorts),
+    }
+    for (const [part, work] of Object.entries(parts)) {
+      if (stopping.signal.aborted) return
+      await work().catch(error => ports.logger.error({ error, part }, 'a part of the sweep failed; the next sweep tries again'))
+    }
+  }
+  return {
+    run() {
+      running = running.then(sweep).catch(error => ports.logger.error({ error }, 'the sweep failed; the next one tries again'))
+      return running
+    },
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+async function writeBundles(ports: WorkerPorts): Promise<void> {
   const ended = await ports.ledger.tasks({ state: 'ended', needsWorker: true, limit: endedAtOnceMax })
   for (const { taskId, erasedAt } of ended) {
     const taskDir = path.join(ports.dataDir, 'tasks', taskId)
     if (erasedAt === null && !existsSync(bundlePath(taskDir))) await writeTaskBundle(taskId, taskDir, ports)
   }
-  for (const taskId of await runFolders(ports.dataDir)) {
-    const row = await ports.ledger.task(taskId)
-    if (row === null || row.state === 'ended') await removeRun(path.join(ports.dataDir, 'runs', taskId))
+}
+
+async function removeRuns({ ledger, dataDir }: WorkerPorts): Promise<void> {
+  for (const taskId of await runFolders(dataDir)) {
+    const row = await ledger.task(taskId)
+    if (row === null || row.state === 'ended') await removeRun(path.join(dataDir, 'runs', taskId))
+  }
+}
+
+/**
+ * The git half of ended tasks. What dead attempts left beside a store goes at once; the store itself, snapshots and commit,
+ * after its time: nothing needs it then. The patch and the bundle lie elsewhere, and what was pushed is at GitHub.
+ * `tidied` remembers when a task ended, so that a sweep asks about each folder once.
+ */
+async function removeStores(
+  { ledger, dataDir, now }: WorkerPorts,
+  tidied: Map<string, number>,
+  { leaseMs, storeKeepMs }: { leaseMs: number; storeKeepMs: number },
+): Promise<void> {
+  for (const taskId of listTasks(dataDir)) {
+    const endedAt = tidied.get(taskId) ?? (await endOf(taskId))
+    // Whoever recorded the end may still be tidying up after itself.
+    if (endedAt === null || endedAt > now() - leaseMs) continue
+    if (!tidied.has(taskId)) await removeLeftovers({ dataDir, taskId })
+    tidied.set(taskId, endedAt)
+    if (endedAt > now() - storeKeepMs) continue
+    await removeTask({ dataDir, taskId })
+    tidied.delete(taskId)
+  }
+
+  /** Null: it has not ended. A folder no task is known for counts from when it was made. */
+  async function endOf(taskId: string): Promise<number | null> {
+    const row = await ledger.task(taskId)
+    if (row !== null) return row.endedAt
+    return statSync(path.join(dataDir, 'git', 'tasks', taskId), { throwIfNoEntry: false })?.mtimeMs ?? null
   }
 }
 

@@ -1,0 +1,237 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { execa } from 'execa'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { NewEvent, TaskAccepted } from '../../domain/index.ts'
+import { type EffectProposal, preparedEvent } from '../../effects/index.ts'
+import { renderMarker } from '../../effects/marker.ts'
+import { createComment, createPull } from '../../github/index.ts'
+import { createSweep } from '../../worker/sweep-leftovers.ts'
+import { openWorker, repo, type WorkerStage } from './open-worker.ts'
+
+let stage: WorkerStage
+let accepted: TaskAccepted
+beforeEach(async () => {
+  stage = await openWorker()
+  accepted = await stage.claimed('t_1')
+})
+afterEach(() => stage.close())
+
+const place = () => ({ owner: 'octo', repo: 'parser', repositoryId: accepted.repository.id, installationId: accepted.installationId ?? 0 })
+const since = '2020-01-01T00:00:00Z'
+const proposals = {
+  first: (): EffectProposal => ({
+    kind: 'progress',
+    ordinal: 1,
+    intent: { ...place(), number: 1, since, body: '**grok fix** — running', commentId: null },
+  }),
+  push: (): EffectProposal => ({
+    kind: 'push',
+    ordinal: 1,
+    intent: { ...place(), url: accepted.repository.url, branch: 'grok/fix-1', sha: accepted.base.sha, expect: null },
+  }),
+  pull: (): EffectProposal => ({
+    kind: 'pull-request',
+    ordinal: 1,
+    intent: { ...place(), head: 'grok/fix-1', base: 'main', title: 'x', body: 'y', draft: false },
+  }),
+  comment: (): EffectProposal => ({ kind: 'comment', ordinal: 1, intent: { ...place(), number: 1, since, body: 'it failed' } }),
+}
+const prepared = (proposal: EffectProposal) => preparedEvent('t_1', proposal)
+const sent = (proposal: EffectProposal): NewEvent[] => {
+  const event = prepared(proposal)
+  return [event, { type: 'effect.dispatched', commandId: 'x', payload: { effectId: event.payload.effectId, try: 1 } }]
+}
+const ended = (outcome: 'errored' | 'succeeded' | 'cancelled', reason = 'because'): NewEvent => ({
+  type: 'task.ended',
+  commandId: 'e',
+  payload: { outcome, reason, summary: '' },
+})
+const states = async () => Object.entries((await stage.state('t_1')).effects).map(([id, { state }]) => `${id.slice(4)} ${state}`)
+const writes = () =>
+  stage.simulator.github
+    .requests()
+    .filter(({ method, url }) => method !== 'GET' && !url.includes('access_tokens') && !url.includes('upload-pack'))
+async function sweepAfterLease(times = 1) {
+  stage.clock.now += stage.limits.leaseMs + 1
+  const sweep = createSweep(stage.ports)
+  for (let run = 0; run < times; run++) {
+    await sweep.run()
+    stage.clock.now += 60_000
+  }
+}
+
+describe('effects that a worker left open', () => {
+  test('a pull request that is not there is rejected, and none is opened after the end', async () => {
+    await stage.append('t_1', 1, ...sent(proposals.push()), ...sent(proposals.pull()), ended('cancelled'))
+    await sweepAfterLease()
+    expect([await states(), writes()]).toEqual([['push:1 rejected', 'pull-request:1 rejected'], []])
+  })
+  test('a branch that arrived is found by listing it, and the bundle says so', async () => {
+    await stage.append('t_1', 1, ...sent(proposals.push()), ended('errored'))
+    await git('refs/heads/grok/fix-1', accepted.base.sha)
+    await sweepAfterLease()
+    expect(await states()).toEqual(['push:1 confirmed'])
+    expect(existsSync(path.join(stage.dataDir, 'tasks/t_1/bundle.json'))).toBe(true)
+  })
+  test('a pull request from the same branch without our marker is not taken for ours', async () => {
+    await git('refs/heads/grok/fix-1', accepted.base.sha)
+    await commitOn('grok/fix-1')
+    await stage.append('t_1', 1, ...sent(proposals.pull()), ended('errored'))
+    const pull = { head: 'grok/fix-1', base: 'main', title: 'x', body: 'no marker', draft: false }
+    await createPull(await apiOfApp(), { owner: 'octo', repo: 'parser' }, pull)
+    await sweepAfterLease()
+    expect(await states()).toEqual(['pull-request:1 rejected'])
+  })
+  test('one that was never sent is rejected without asking GitHub', async () => {
+    await stage.append('t_1', 1, prepared(proposals.push()), ended('cancelled'))
+    await sweepAfterLease()
+    expect(await states()).toEqual(['push:1 rejected'])
+    expect(stage.simulator.github.requests().filter(request => request.url.includes('grok'))).toEqual([])
+  })
+  test('nothing of a task that has not ended is touched: its next attempt does that', async () => {
+    await stage.append('t_1', 1, ...sent(proposals.push()))
+    await sweepAfterLease()
+    expect(await states()).toEqual(['push:1 dispatched'])
+  })
+  test('nothing is touched while whoever ended the task may be at it', async () => {
+    await stage.append('t_1', 1, ...sent(proposals.comment()), ended('errored'))
+    await createSweep(stage.ports).run()
+    expect(await states()).toEqual(['comment:1 dispatched'])
+  })
+  test('what nobody lets us look for becomes unknown, and is settled when it can be read again', async () => {
+    await stage.append('t_1', 1, ...sent(proposals.pull()), ended('errored'))
+    stage.simulator.github.fail({ method: 'GET', path: /\/pulls$/, fault: { kind: 'status', status: 403 } })
+    await sweepAfterLease()
+    expect(await states()).toEqual(['pull-request:1 unknown'])
+    await sweepAfterLease(2)
+    expect(await states()).toEqual(['pull-request:1 rejected'])
+  })
+  test('while GitHub is away it is asked after growing waits only', async () => {
+    await stage.append('t_1', 1, ...sent(proposals.pull()), ended('errored'))
+    const away = stage.simulator.github.fail({ method: 'POST', path: /access_tokens$/, fault: { kind: 'status', status: 500 }, times: 99 })
+    stage.clock.now += stage.limits.leaseMs + 1
+    const sweep = createSweep(stage.ports)
+    for (let run = 0; run < 40; run++, stage.clock.now += 500) await sweep.run()
+    expect(away.hits()).toBe(5)
+    expect(await states()).toEqual(['pull-request:1 dispatched'])
+  })
+})
+
+describe('the last words', () => {
+  test('that were prepared are said, once, by whichever process comes first', async () => {
+    await stage.append('t_1', 1, prepared(proposals.comment()), ended('errored'))
+    stage.clock.now += stage.limits.leaseMs + 1
+    await Promise.all([createSweep(stage.ports).run(), createSweep(stage.ports).run()])
+    stage.clock.now += 600_000
+    await createSweep(stage.ports).run()
+    expect([stage.ours(), await states()]).toEqual([['it failed'], ['comment:1 confirmed']])
+  })
+  test('that were sent and are there are not said again', async () => {
+    await stage.append('t_1', 1, ...sent(proposals.comment()), ended('errored'))
+    await postWithMarker('comment', 'comment-1', 'it failed')
+    await sweepAfterLease()
+    expect([stage.ours(), await states()]).toEqual([['it failed'], ['comment:1 confirmed']])
+  })
+  test('are written into a progress comment whose answer was lost, so that it does not say "running" for ever', async () => {
+    await stage.append(
+      't_1',
+      1,
+      ...sent(proposals.first()),
+      ended('cancelled', 'cancelled by @mona; it is not known whether the branch was pushed'),
+    )
+    await postWithMarker('progress', 'progress-1', '**grok fix** — running')
+    await sweepAfterLease()
+    expect(stage.ours()).toEqual(['**grok fix** — cancelled by `@mona` after 0 s. Nothing was pushed.'])
+    expect(await states()).toEqual(['progress:1 confirmed', 'progress:2 confirmed'])
+  })
+  test('are a comment of their own when the progress comment of a bad end is not there', async () => {
+    await stage.append('t_1', 1, ...sent(proposals.first()), ended('errored', 'the model gave no answer'))
+    await sweepAfterLease()
+    expect(stage.ours()).toEqual([expect.stringContaining('the model gave no answer')])
+  })
+  test('are none for a good end without one: the pull request is the message', async () => {
+    await stage.append('t_1', 1, ...sent(proposals.first()), ended('succeeded'))
+    await sweepAfterLease()
+    expect([stage.ours(), await states()]).toEqual([[], ['progress:1 rejected']])
+  })
+})
+
+test('a sweep that waits between two looks is left at once when the process goes', async () => {
+  stage.limits.readBackGapMs = 60_000
+  await stage.append('t_1', 1, ...sent(proposals.pull()), ended('errored'))
+  stage.clock.now += stage.limits.leaseMs + 1
+  const sweep = createSweep(stage.ports)
+  const run = sweep.run()
+  await new Promise(resolve => setTimeout(resolve, 300))
+  const startedAt = Date.now()
+  await sweep.stop()
+  await run
+  expect(Date.now() - startedAt).toBeLessThan(1_000)
+  expect(await states()).toEqual(['pull-request:1 dispatched'])
+})
+
+describe('folders', () => {
+  const folder = (...names: string[]) => {
+    const full = path.join(stage.dataDir, ...names)
+    mkdirSync(full, { recursive: true })
+    writeFileSync(path.join(full, 'file'), 'x')
+    return full
+  }
+  test('the run of an ended task goes at once, its store after its time; patch and bundle stay', async () => {
+    const [run, workspace, store, kept] = [
+      folder('runs', 't_1', '1'),
+      folder('git/tasks/t_1/workspace-1'),
+      folder('git/tasks/t_1/store.git'),
+      folder('tasks/t_1'),
+    ]
+    await stage.append('t_1', 1, ended('succeeded'))
+    const there = () => [run, workspace, store, kept].map(existsSync)
+    await sweepAfterLease()
+    expect(there()).toEqual([false, false, true, true])
+    stage.clock.now += stage.limits.storeKeepMs
+    await sweepAfterLease()
+    expect(there()).toEqual([false, false, false, true])
+    expect(existsSync(path.join(stage.dataDir, 'tasks/t_1/bundle.json'))).toBe(true)
+  })
+  test('of a task that has not ended stay, however old', async () => {
+    const folders = [folder('runs', 't_1', '1'), folder('git/tasks/t_1/workspace-1'), folder('git/tasks/t_1/store.git')]
+    stage.clock.now += stage.limits.storeKeepMs
+    await sweepAfterLease()
+    expect(folders.map(existsSync)).toEqual([true, true, true])
+  })
+  test('one part that fails keeps no other from its turn', async () => {
+    const run = folder('runs', 't_1', '1')
+    await stage.append('t_1', 1, prepared(proposals.push()), ended('succeeded'))
+    // A file where the folder of the bundle must be.
+    writeFileSync(path.join(stage.dataDir, 'tasks'), 'no folder')
+    await sweepAfterLease()
+    expect(existsSync(run)).toBe(false)
+    expect(await states()).toEqual(['push:1 rejected'])
+  })
+})
+
+async function apiOfApp() {
+  const { github } = stage.ports
+  if (github === null) throw new Error('no App')
+  const { installationId, repositoryId } = place()
+  const permissions = { issues: 'write', pull_requests: 'write', contents: 'write' } as const
+  return github.api((await github.mint({ installationId, repositoryId, permissions })).token)
+}
+
+async function postWithMarker(kind: string, key: string, body: string) {
+  const marker = renderMarker(stage.ports.markerKey, { kind, task: 't_1', key }, 'octo/parser#1')
+  await createComment(await apiOfApp(), { owner: 'octo', repo: 'parser' }, 1, `${marker}\n${body}`)
+}
+
+async function git(ref: string, sha: string) {
+  await execa('git', ['update-ref', ref, sha], { cwd: stage.simulator.github.state.repositories.get(repo)?.folder ?? '' })
+}
+
+/** A pull request needs a commit that its base does not have. */
+async function commitOn(branch: string) {
+  const cwd = stage.simulator.github.state.repositories.get(repo)?.folder ?? ''
+  const author = ['-c', 'user.name=x', '-c', 'user.email=x@example.org']
+  const { stdout } = await execa('git', [...author, 'commit-tree', `${branch}^{tree}`, '-p', branch, '-m', 'x'], { cwd })
+  await git(`refs/heads/${branch}`, stdout)
+}

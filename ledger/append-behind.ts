@@ -1,11 +1,10 @@
-import type { AppendBatch, Ledger } from './ledger.ts'
+import type { AppendBatch, AppendResult, Ledger } from './ledger.ts'
 
 export type BehindBatch = Omit<AppendBatch, 'expectedSeq' | 'at'> & { now(): number }
 
 export type AppendedBehind =
-  | { kind: 'appended'; lastSeq: number }
-  /** A newer attempt owns the task, or attempt 0 may not write this: nothing was written, and nothing may be. */
-  | { kind: 'fenced'; attempt: number }
+  /** Fenced: a newer attempt owns the task, or attempt 0 may not write this. Nothing was written, and nothing may be. */
+  | Exclude<AppendResult, { kind: 'moved' }>
   /** `expectedSeq` gave null: what stands there now leaves nothing to write. */
   | { kind: 'withdrawn' }
 

@@ -20,7 +20,8 @@ export function* appendEvents(context: LedgerContext, batch: AppendBatch): Progr
   const end = yield* findChainEnd(task)
   if (end.lastSeq !== expectedSeq) return { kind: 'moved', lastSeq: end.lastSeq }
   assertAppendable(task, batch)
-  return { kind: 'appended', lastSeq: yield* recordEvents(context, end, batch, events) }
+  const recorded = yield* recordEvents(context, end, batch, events)
+  return { kind: 'appended', lastSeq: end.lastSeq + events.length, events: recorded }
 }
 
 const selectForAppend = statement<{ taskId: string }, AppendRow>((database, argument) =>

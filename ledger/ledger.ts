@@ -138,7 +138,11 @@ export type ClaimOptions = { owner: string; now: number; leaseUntil: number; rec
 export type Claim = { taskId: string; attempt: number; owner: string; leaseUntil: number; recovers: number | null; exhausted: boolean }
 
 export type AppendBatch = { taskId: string; attempt: number; actor: string; at: number; expectedSeq: number; events: readonly NewEvent[] }
-export type AppendResult = { kind: 'appended'; lastSeq: number } | { kind: 'moved'; lastSeq: number } | { kind: 'fenced'; attempt: number }
+/** `events`: what was appended, as it would be read back. */
+export type AppendResult =
+  | { kind: 'appended'; lastSeq: number; events: RecordedEvent[] }
+  | { kind: 'moved'; lastSeq: number }
+  | { kind: 'fenced'; attempt: number }
 
 export type LedgerRecord = {
   taskId: string

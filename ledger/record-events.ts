@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type EventHeader, eventSchemas, eventVersion, hashEvent, hashPayload, type NewEvent } from '../domain/index.ts'
+import { type EventHeader, eventSchemas, eventVersion, hashEvent, hashPayload, type NewEvent, type RecordedEvent } from '../domain/index.ts'
 import { addSpending, closeTask } from './close-task.ts'
 import { applyEffectEvent } from './effect-rows.ts'
 import { assertLedger, LedgerAssertion } from './ledger-assertion.ts'
@@ -19,18 +19,21 @@ export function* recordEvents(
   end: ChainEnd,
   by: { actor: string; attempt: number; at: number },
   events: readonly NewEvent[],
-): Program<number> {
+): Program<RecordedEvent[]> {
   let { lastSeq, lastHash } = end
+  const recorded: RecordedEvent[] = []
   for (const event of events) {
     lastSeq += 1
-    lastHash = yield* recordEvent(context, end, by, event, { seq: lastSeq, previous: lastHash })
+    const written = yield* recordEvent(context, end, by, event, { seq: lastSeq, previous: lastHash })
+    recorded.push(written)
+    lastHash = written.hash
     if (event.type === 'effect.prepared' || event.type === 'effect.dispatched' || event.type === 'effect.settled') {
       yield* applyEffectEvent(end.number, by, lastSeq, event)
     }
     if (event.type === 'model.answered' || event.type === 'model.failed') yield* addSpending(end.number, event.payload.usage)
     if (event.type === 'task.ended') yield* closeTask(end.number, by.at, event.payload.outcome)
   }
-  return lastSeq
+  return recorded
 }
 
 function* recordEvent(
@@ -39,8 +42,9 @@ function* recordEvent(
   { actor, attempt, at }: { actor: string; attempt: number; at: number },
   { type, commandId, payload }: NewEvent,
   { seq, previous }: { seq: number; previous: string },
-): Program<string> {
-  const bytes = payloadBytes(type, payload)
+): Program<RecordedEvent> {
+  const parsed = parsePayload(type, payload)
+  const bytes = Buffer.from(JSON.stringify(parsed), 'utf8')
   const salt = freshSalt()
   const payloadHash = hashPayload(salt, bytes)
   const header: EventHeader = { task: taskId, seq, type, version: eventVersion, commandId, actor, attempt, at, payloadHash }
@@ -51,14 +55,14 @@ function* recordEvent(
   const [blob] = yield* insertBlob({ salt, bytes: bytes.byteLength, payload: isFile ? null : bytes })
   assertLedger(blob !== undefined, 'a payload was not inserted', { taskId, seq })
   yield* insertEvent({ task, seq, type, version: eventVersion, commandId, actor, attempt, at, ...hashes, blob: blob.number })
-  return hash
+  return { type, seq, version: eventVersion, commandId, actor, attempt, at, hash, payload: parsed } as RecordedEvent
 }
 
-/** The JSON text that is hashed, stored and later shown in a bundle. Fields that the schema does not name are not kept. */
-function payloadBytes(type: NewEvent['type'], payload: NewEvent['payload']): Uint8Array {
+/** Its JSON text is what is hashed, stored and later shown in a bundle. Fields that the schema does not name are not kept. */
+function parsePayload(type: NewEvent['type'], payload: NewEvent['payload']): NewEvent['payload'] {
   const parsed = eventSchemas[type].safeParse(payload)
   if (!parsed.success) throw new LedgerAssertion('an event payload does not fit its schema', { type, issues: parsed.error.issues })
-  return Buffer.from(JSON.stringify(parsed.data), 'utf8')
+  return parsed.data
 }
 
 export function* findChainEnd({ number, taskId }: { number: number; taskId: string }): Program<ChainEnd> {

@@ -1,5 +1,5 @@
 import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
-import type { Ledger } from '../ledger/index.ts'
+import { appendBehind, type Ledger } from '../ledger/index.ts'
 import { redactStrings } from '../telemetry/index.ts'
 
 /** The one writer of a task's events on this thread: what it knows is what the ledger says, folded. */
@@ -20,9 +20,6 @@ export class OwnershipLost extends Error {
 
 export type TaskLogOptions = { taskId: string; attempt: number; actor: string; now(): number }
 
-/** How often one append may lose the race against another writer of the same task before that is a bug. */
-const racesMax = 50
-
 export async function openTaskLog(ledger: Pick<Ledger, 'append' | 'readEvents'>, options: TaskLogOptions): Promise<TaskLog> {
   const { taskId, attempt, actor, now } = options
   let state = foldTask(await ledger.readEvents(taskId))
@@ -33,13 +30,10 @@ export async function openTaskLog(ledger: Pick<Ledger, 'append' | 'readEvents'>,
   // Appends of one log run one after another: each must see the seq the one before it left.
   let last: Promise<unknown> = Promise.resolve()
   async function append(events: readonly NewEvent[]) {
-    for (let race = 0; race < racesMax; race++) {
-      const result = await ledger.append({ taskId, attempt, actor, at: now(), expectedSeq: state.seq, events })
-      if (result.kind === 'fenced') throw new OwnershipLost(`task ${taskId}: attempt ${result.attempt} took over from attempt ${attempt}`)
-      await refresh()
-      if (result.kind === 'appended') return
-    }
-    throw new Error(`task ${taskId}: an append lost ${racesMax} races in a row`)
+    const batch = { taskId, attempt, actor, now, events }
+    const result = await appendBehind(ledger, batch, async race => (race === 0 ? state : await refresh()).seq)
+    if (result.kind === 'fenced') throw new OwnershipLost(`task ${taskId}: attempt ${result.attempt} took over from attempt ${attempt}`)
+    if (result.kind === 'appended') state = foldTask(result.events, state)
   }
   return {
     taskId,

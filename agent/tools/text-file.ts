@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+
 /** What a file's bytes are, as far as a text tool must know. */
 export type TextFile =
   | { kind: 'text'; text: string; ends: LineEnds; invalidSequences: boolean; bom: boolean }
@@ -33,18 +35,11 @@ export function readTextFile(content: Uint8Array): TextFile {
   return { kind: 'text', text, ends: lineEnds(content), invalidSequences: !isUtf8(body), bom }
 }
 
-function isUtf8(content: Uint8Array): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content)
-    return true
-  } catch {
-    return false
-  }
-}
-
 function looksBinary(head: Uint8Array): boolean {
   let odd = 0
-  for (const byte of head) {
+  // By index: an iterator of a typed array takes twenty times as long.
+  for (let index = 0; index < head.byteLength; index++) {
+    const byte = head[index] as number
     if (byte === 0) return true
     // Bytes above 0x7f may be any encoding's letters; only control codes that no text has are counted.
     if (byte < 0x07 || (byte > 0x0d && byte < 0x20 && byte !== 0x1b) || byte === 0x7f) odd++

@@ -12,7 +12,7 @@ export const sessionLimits = {
   backoffJitterPercent: 20,
   /** The longest Retry-After that is obeyed. */
   retryAfterMaxMs: 120_000,
-  modelConnectMs: 10_000,
+  modelConnectMs: limitTable.modelConnectMs.default,
   /** No chunk at all, or only chunks without content, for this long. */
   modelIdleMs: limitTable.modelIdleMs.default,
   /** One answer, from its first try to its last byte. */

@@ -31,6 +31,7 @@ export async function commitTree({ store, tree, parents, message, author, at }: 
       GIT_COMMITTER_DATE: date,
     },
     input: message.endsWith('\n') ? message : `${message}\n`,
+    wallMs: store.mirror.wallMs,
   })
   return checkSha(output.toString('utf8').trim())
 }

@@ -28,7 +28,7 @@ export async function fetchMirror(mirror: Mirror, options: FetchOptions): Promis
   if (!lock) return { kind: 'failed', reason: 'timed-out', message: 'another process kept the mirror locked' }
   try {
     removeStale(mirror)
-    const [shallow, fetched] = await Promise.all([isShallow(options), fetchRefs(mirror, options, lock.fd)])
+    const [shallow, fetched] = await Promise.all([isShallow(options, mirror.wallMs), fetchRefs(mirror, options, lock.fd)])
     // From a shallow clone git takes no branch at all, and calls that a success.
     if (shallow) return { kind: 'failed', reason: 'shallow', message: 'the repository is a shallow clone; its history is needed in full' }
     if (fetched.kind !== 'fetched') return fetched
@@ -70,9 +70,9 @@ async function fetchRefs(mirror: Mirror, options: FetchOptions, lockFd: number):
 }
 
 /** Only a local folder can be one: no server hands out a shallow repository. */
-async function isShallow({ url }: Remote): Promise<boolean> {
+async function isShallow({ url }: Remote, wallMs: number): Promise<boolean> {
   if (!url.startsWith('/')) return false
-  const result = await runGit({ argv: ['-C', url, 'rev-parse', '--is-shallow-repository'] })
+  const result = await runGit({ argv: ['-C', url, 'rev-parse', '--is-shallow-repository'], wallMs })
   return result.stdout.toString('utf8').trim() === 'true'
 }
 
@@ -89,7 +89,8 @@ async function mergePacks(mirror: Mirror, lockFd: number): Promise<void> {
 async function verifyRefs(mirror: Mirror, refs: [string, string | null][]): Promise<FetchResult> {
   if (refs.length === 0) return { kind: 'fetched' }
   const input = refs.map(([ref]) => `${mirrorRef(ref)}\n`).join('')
-  const lines = (await git({ gitDir: mirror.path, argv: ['cat-file', '--batch-check=%(objectname)'], input })).toString('utf8').split('\n')
+  const call = { gitDir: mirror.path, argv: ['cat-file', '--batch-check=%(objectname)'], input, wallMs: mirror.wallMs }
+  const lines = (await git(call)).toString('utf8').split('\n')
   for (const [index, [ref, expected]] of refs.entries()) {
     const actual = lines[index] as string
     if (!/^[0-9a-f]{40}$/.test(actual)) return { kind: 'ref-missing', ref, message: `the repository has no ${ref}` }

@@ -47,7 +47,7 @@ async function pathsWithFilter(store: Store, tree: string, changes: readonly Raw
   if (![...contents.values()].some(content => content.includes('lfs'))) return changes.map(() => false)
   // Git reads attributes from an index as well: one that holds nothing else is made in no time, however large the tree.
   const index = join(store.path, `attributes-${randomBytes(8).toString('hex')}.index`)
-  const call = { gitDir: store.path, env: { GIT_INDEX_FILE: index } }
+  const call = { gitDir: store.path, env: { GIT_INDEX_FILE: index }, wallMs: store.mirror.wallMs }
   try {
     await git({ ...call, argv: ['update-index', '-z', '--add', '--index-info'], input: Buffer.concat(files.map(file => file.line)) })
     const input = Buffer.concat(changes.flatMap(({ path }) => [path, Buffer.of(0)]))
@@ -61,7 +61,7 @@ async function pathsWithFilter(store: Store, tree: string, changes: readonly Raw
 }
 
 async function attributeFiles(store: Store, tree: string): Promise<{ id: string; line: Buffer }[]> {
-  const output = await git({ gitDir: store.path, argv: ['ls-tree', '-r', '-z', tree] })
+  const output = await git({ gitDir: store.path, argv: ['ls-tree', '-r', '-z', tree], wallMs: store.mirror.wallMs })
   const found: { id: string; line: Buffer }[] = []
   const name = Buffer.from('.gitattributes\0')
   for (let at = output.indexOf(name); at >= 0; at = output.indexOf(name, at + 1)) {

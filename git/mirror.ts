@@ -1,5 +1,6 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { limitTable } from '../config-schema/index.ts'
 import { makeReadable, mirrorConfig, writeRepository } from './bare-repository.ts'
 import type { Mirror } from './git.ts'
 import { lockRepository, lockWaitMsDefault } from './repository-lock.ts'
@@ -7,7 +8,6 @@ import { lockRepository, lockWaitMsDefault } from './repository-lock.ts'
 /** Every mirror of a root host has a group of its own from this range: only sessions of that repository may read its objects. */
 const mirrorGidFirst = 50_000
 const mirrorGidsMax = 9_000
-const wallMsDefault = 300_000
 
 export type OpenMirrorOptions = {
   dataDir: string
@@ -24,7 +24,7 @@ export async function openMirror({ dataDir, tenant, repositoryId, wallMs }: Open
   const folder = passable(join(dataDir, 'git', 'mirrors', safeName(tenant), safeName(String(repositoryId))))
   const mirror = { path: join(folder, 'mirror.git'), objects: join(folder, 'objects'), lock: join(folder, 'lock') }
   if (!existsSync(join(mirror.path, 'HEAD'))) await createMirror(mirror, dataDir)
-  return { ...mirror, gid: process.getuid?.() === 0 ? statSync(mirror.objects).gid : null, wallMs: wallMs ?? wallMsDefault }
+  return { ...mirror, gid: process.getuid?.() === 0 ? statSync(mirror.objects).gid : null, wallMs: wallMs ?? limitTable.gitWallMs.default }
 }
 
 async function createMirror(mirror: Pick<Mirror, 'path' | 'objects' | 'lock'>, dataDir: string): Promise<void> {

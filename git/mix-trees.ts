@@ -18,27 +18,26 @@ export async function mixTrees(
 ): Promise<string> {
   if (paths.length === 0) return into
   const index = join(store.path, `mix-${randomBytes(8).toString('hex')}.index`)
-  const env = { GIT_INDEX_FILE: index }
+  const call = { gitDir: store.path, env: { GIT_INDEX_FILE: index }, wallMs: store.mirror.wallMs }
   try {
-    await git({ gitDir: store.path, env, argv: ['read-tree', checkSha(into)] })
+    await git({ ...call, argv: ['read-tree', checkSha(into)] })
     const entries = await entriesOf(store, from, new Set(paths))
     const removed = paths.filter(path => !entries.has(path)).map(path => line('0', noObject, path))
     const taken = [...entries].map(([path, { mode, sha }]) => line(mode, sha, path))
     // Removals first: a file that stands where a folder of the other tree is would otherwise be in the way.
     await git({
-      gitDir: store.path,
-      env,
+      ...call,
       argv: ['update-index', '-z', '--add', '--replace', '--index-info'],
       input: Buffer.concat([...removed, ...taken]),
     })
-    return (await git({ gitDir: store.path, env, argv: ['write-tree'] })).toString('latin1').trim()
+    return (await git({ ...call, argv: ['write-tree'] })).toString('latin1').trim()
   } finally {
     await rm(index, { force: true })
   }
 }
 
 async function entriesOf(store: Store, tree: string, wanted: ReadonlySet<string>): Promise<Map<string, { mode: string; sha: string }>> {
-  const output = await git({ gitDir: store.path, argv: ['ls-tree', '-r', '-z', checkSha(tree)] })
+  const output = await git({ gitDir: store.path, argv: ['ls-tree', '-r', '-z', checkSha(tree)], wallMs: store.mirror.wallMs })
   const found = new Map<string, { mode: string; sha: string }>()
   for (let from = 0; from < output.length; ) {
     const end = output.indexOf(0, from)

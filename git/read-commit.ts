@@ -12,6 +12,8 @@ export type CommitRead =
   | { kind: 'absent' }
   | { kind: 'no-repository'; message: string }
 
+/** Of a person's own repository, read by `verify`: a commit is one small object. */
+const readWallMs = 60_000
 const commitBytesMax = 4_194_304
 const pointerBytesMax = 4_096
 
@@ -31,6 +33,7 @@ export async function readCommit(folder: string, sha: string): Promise<CommitRea
       argv: ['cat-file', 'commit', checkSha(sha)],
       env: { GIT_OBJECT_DIRECTORY: objects },
       stdoutBytesMax: commitBytesMax,
+      wallMs: readWallMs,
     })
     if (exitCode !== 0 || hashObject('commit', stdout) !== sha) return { kind: 'absent' }
     return parseCommit(stdout)

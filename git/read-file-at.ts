@@ -17,7 +17,7 @@ export async function readFileAt(mirror: Mirror, sha: string, path: string, byte
   if ((entry.bytes ?? 0) > bytesMax) {
     return { kind: 'refused', reason: 'too-large', message: `${path} has ${entry.bytes} bytes, more than ${bytesMax}` }
   }
-  const content = await git({ gitDir: mirror.path, argv: ['cat-file', 'blob', entry.sha] })
+  const content = await git({ gitDir: mirror.path, argv: ['cat-file', 'blob', entry.sha], wallMs: mirror.wallMs })
   return { kind: 'file', content, mode: entry.mode === '100755' ? '100755' : '100644' }
 }
 
@@ -40,7 +40,7 @@ async function entryAt(mirror: Mirror, sha: string, path: string): Promise<TreeE
   // An argument is text; a name that is none is looked for in the whole list.
   const argument = isUtf8(bytes) ? ['--', bytes.toString('utf8')] : ['-r', '-t']
   const argv = ['--literal-pathspecs', 'ls-tree', '-z', '-l', checkSha(sha), ...argument]
-  return parseTree(await git({ gitDir: mirror.path, argv })).find(entry => entry.path === path) ?? null
+  return parseTree(await git({ gitDir: mirror.path, argv, wallMs: mirror.wallMs })).find(entry => entry.path === path) ?? null
 }
 
 /** `<mode> <type> <sha> <size or ->\t<path>\0`, the size padded with blanks. */

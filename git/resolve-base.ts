@@ -8,7 +8,8 @@ export async function resolveBase(mirror: Mirror, name: string): Promise<BaseRes
   const ref = isSha ? name : fullRef(name)
   const found = await resolveCommit(mirror, isSha ? name : mirrorRef(ref))
   if (found) return { kind: 'found', ref, ...found }
-  const any = await git({ gitDir: mirror.path, argv: ['for-each-ref', '--count=1', '--format=%(refname)', 'refs/grok/heads/'] })
+  const argv = ['for-each-ref', '--count=1', '--format=%(refname)', 'refs/grok/heads/']
+  const any = await git({ gitDir: mirror.path, argv, wallMs: mirror.wallMs })
   if (any.length === 0) return { kind: 'empty', message: 'The repository has no commit yet, so there is nothing to check out.' }
   const what = isSha ? `commit ${name}` : `branch ${ref.replace(/^refs\/heads\//, '')}`
   return { kind: 'missing', message: `The repository has no ${what} (any more).` }
@@ -16,7 +17,7 @@ export async function resolveBase(mirror: Mirror, name: string): Promise<BaseRes
 
 async function resolveCommit(mirror: Mirror, name: string): Promise<{ sha: string; tree: string } | null> {
   const input = `${name}^{commit}\n${name}^{tree}\n`
-  const output = await git({ gitDir: mirror.path, argv: ['cat-file', '--batch-check=%(objectname)'], input })
+  const output = await git({ gitDir: mirror.path, argv: ['cat-file', '--batch-check=%(objectname)'], input, wallMs: mirror.wallMs })
   const [sha, tree] = output.toString('utf8').split('\n') as [string, string]
   return /^[0-9a-f]{40}$/.test(sha) && /^[0-9a-f]{40}$/.test(tree) ? { sha, tree } : null
 }

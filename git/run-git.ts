@@ -5,7 +5,6 @@ import { redact } from './redact.ts'
 /** What one git process may print on each stream before it is killed. */
 const outputBytesMax = 512 * 1024 * 1024
 const stderrBytesMax = 1024 * 1024
-const wallMsDefault = 300_000
 
 /** Fixed: a folder of the caller's PATH must not decide which git the host runs. */
 export const hostPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin'
@@ -21,7 +20,8 @@ export type GitCall = {
   /** A repository lock: git and all its children keep it open, so an orphan still holds the lock. */
   lockFd?: number
   user?: { uid: number; gid: number }
-  wallMs?: number
+  /** The whole process tree is gone after it. */
+  wallMs: number
   stdoutBytesMax?: number
   signal?: AbortSignal | undefined
   /** Texts that must not stand in anything that is returned or thrown. */
@@ -55,7 +55,7 @@ export async function runGit(call: GitCall): Promise<GitResult> {
     stdio: call.lockFd === undefined ? [stdin, 'pipe', 'pipe'] : [stdin, 'pipe', 'pipe', inherited(call.lockFd)],
     ...(call.input === undefined ? {} : { input: call.input }),
     ...(call.user ? { uid: call.user.uid, gid: call.user.gid } : {}),
-    timeout: call.wallMs ?? wallMsDefault,
+    timeout: call.wallMs,
     maxBuffer: { stdout: call.stdoutBytesMax ?? outputBytesMax, stderr: stderrBytesMax },
     killSignal: 'SIGKILL',
     killDescendants: true,

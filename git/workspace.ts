@@ -98,7 +98,7 @@ export function objectMounts(mirror: Mirror, extraObjects: string | null): HostM
 
 async function treeOf(mirror: Mirror, sha: string): Promise<string> {
   const input = `${checkSha(sha)}^{tree}\n`
-  const output = await git({ gitDir: mirror.path, argv: ['cat-file', '--batch-check=%(objectname)'], input })
+  const output = await git({ gitDir: mirror.path, argv: ['cat-file', '--batch-check=%(objectname)'], input, wallMs: mirror.wallMs })
   const tree = output.toString('utf8').trim()
   if (!/^[0-9a-f]{40}$/.test(tree)) throw new Error(`the mirror has no commit ${sha}`)
   return tree

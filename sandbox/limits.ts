@@ -1,24 +1,25 @@
+import { limitTable } from '../config-schema/index.ts'
 import type { SandboxLimits } from './sandbox.ts'
 
 const kib = 1024
 const mib = 1024 * kib
 const gib = 1024 * mib
 
-/** What a session gets when the operator says nothing. Restated, with its documentation, in `config-schema/limits.ts`. */
+/** What a session gets when the operator says nothing. */
 export const sandboxLimitDefaults: SandboxLimits = {
-  wallMs: 120_000,
-  cpuSeconds: 600,
-  memoryBytes: 4 * gib,
-  processesMax: 512,
+  wallMs: limitTable.commandWallMs.default,
+  cpuSeconds: limitTable.commandCpuSecondsMax.default,
+  memoryBytes: limitTable.commandMemoryBytesMax.default,
+  processesMax: limitTable.commandProcessesMax.default,
   openFilesMax: 4096,
-  fileBytesMax: 2 * gib,
-  diskBytesMax: 8 * gib,
+  fileBytesMax: limitTable.commandFileBytesMax.default,
+  diskBytesMax: limitTable.commandDiskBytesMax.default,
   inodesMax: 1_000_000,
-  tmpBytesMax: 1 * gib,
+  tmpBytesMax: limitTable.sessionTmpBytesMax.default,
   outputBytesMax: 100 * kib,
   outputFileBytesMax: 64 * mib,
-  egressSentBytesMax: 64 * mib,
-  egressReceivedBytesMax: 8 * gib,
+  egressSentBytesMax: limitTable.setupSentBytesMax.default,
+  egressReceivedBytesMax: limitTable.setupReceivedBytesMax.default,
 }
 
 /** Bounds of the engine itself. They are not settable: changing one changes what the tests of this folder prove. */

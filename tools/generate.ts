@@ -2,9 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { format } from 'node:util'
 import * as z from 'zod'
+import { sessionLimits } from '../agent/limits.ts'
 import { subCommands } from '../cli/sub-commands.ts'
 import { limitTable, RepositoryConfig } from '../config-schema/index.ts'
 import { commandTable, eventTypes } from '../domain/index.ts'
+import { ledgerLimits } from '../ledger/limits.ts'
+import { engineLimits, sandboxLimitDefaults } from '../sandbox/limits.ts'
 import { crashpointNames } from '../telemetry/index.ts'
 import { importRules, readImportTable } from './import-rules.ts'
 
@@ -39,6 +42,34 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, head.map(() => '---'), ...rows].map(cells => `| ${cells.join(' | ')} |`).join('\n')
 }
 
+/** What the folders keep for themselves: the values from the tables, the reasons from the comments above them. */
+function fixedLimits(): string[][] {
+  const tables = [
+    { of: 'agent', file: 'agent/limits.ts', limits: { ...sessionLimits } },
+    { of: 'ledger', file: 'ledger/limits.ts', limits: { ...ledgerLimits } },
+    { of: 'sandbox', file: 'sandbox/limits.ts', limits: { ...sandboxLimitDefaults, ...engineLimits } },
+  ]
+  return tables.flatMap(({ of, file, limits }) => {
+    const reasons = reasonsIn(read(file))
+    // One whose line names the table above is settable, and stands there.
+    const fixed = Object.entries(limits).filter(([name]) => !reasons.get(name)?.settable)
+    return fixed.map(([name, value]) => [`\`${name}\``, String(value), unitOf(name), reasons.get(name)?.why ?? '', of])
+  })
+}
+
+function reasonsIn(source: string): Map<string, { why: string; settable: boolean }> {
+  const rows = source.matchAll(/^(?: {2}\/\*\* ([^\n]*?) ?\*\/\n)? {2}(\w+): ([^\n]*)$/gm)
+  return new Map([...rows].map(([, why = '', name = '', value = '']) => [name, { why, settable: value.includes('limitTable.') }]))
+}
+
+function unitOf(name: string): string {
+  const units = { Ms: 'milliseconds', Bytes: 'bytes', Seconds: 'seconds', Chars: 'characters', Percent: 'percent', Tokens: 'tokens' }
+  const found = Object.entries(units).find(
+    ([suffix]) => new RegExp(`${suffix}(?:Max|Min|Default)?$`).test(name) || (suffix === 'Ms' && /Ms(?:Max)?$|MaxMs$/.test(name)),
+  )
+  return found?.[1] ?? 'count'
+}
+
 const biome = JSON.parse(read('biome.json')) as { overrides: { generated?: boolean; includes: string[] }[] }
 const rules = importRules(readImportTable(read('ARCHITECTURE.md')))
 const byHand = biome.overrides.filter(override => !override.includes.every(glob => rules.some(rule => rule.includes.includes(glob))))
@@ -57,6 +88,7 @@ fill(
     ]),
   ),
 )
+fill('docs/limits.md', 'fixed', table(['limit', 'value', 'unit', 'why', 'of'], fixedLimits()))
 fill(
   'docs/commands.md',
   'commands',

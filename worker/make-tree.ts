@@ -37,7 +37,7 @@ export async function openTreeMaker(place: TreePlace, selection: TreeSelection, 
   const { sandbox, store, workspace, workDir, rules } = place
   await mkdir(workDir, { recursive: true, mode: 0o711 })
   const plan = planTree({ workspace: { ...workspace, remove: async () => undefined }, store, selection, workDir })
-  const opened = await openPlan(sandbox, plan, { workDir, poolSize }).catch(async error => {
+  const opened = await openPlan({ ...sandbox, wallMs: store.mirror.wallMs }, plan, { workDir, poolSize }).catch(async error => {
     await plan.remove()
     throw error
   })

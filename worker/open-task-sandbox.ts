@@ -1,13 +1,24 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import { type Mount, type Network, openSandbox, type Sandbox, type SandboxOptions, sandboxLimitDefaults } from '../sandbox/index.ts'
+import type { LimitValues } from '../config-schema/index.ts'
+import {
+  type Mount,
+  type Network,
+  openSandbox,
+  type Sandbox,
+  type SandboxLimits,
+  type SandboxOptions,
+  sandboxLimitDefaults,
+} from '../sandbox/index.ts'
 
 /** The plain data every sandbox of a task is opened with; crosses the thread boundary. */
 export type SandboxPlace = Pick<SandboxOptions, 'user' | 'masked' | 'policy' | 'readHost' | 'sharedDir'> & {
   /** Read-only toolchain folders of the operator, seen at the same path inside. */
   roots: readonly string[]
   wallMs: number
+  /** The operator's own; what is not in it is fixed. */
+  limits: Partial<SandboxLimits>
 }
 
 export type TaskSandboxOptions = {
@@ -22,15 +33,29 @@ export type TaskSandboxOptions = {
 }
 
 export async function openTaskSandbox(place: SandboxPlace, options: TaskSandboxOptions): Promise<Sandbox> {
-  const { roots, wallMs, ...shared } = place
+  const { roots, wallMs, limits, ...shared } = place
   // Passable for the session's user, not listable.
   await mkdir(options.runDir, { recursive: true, mode: 0o711 })
   return await openSandbox({
     ...shared,
     ...options,
     ...rootsOf(roots, options.mounts),
-    limits: { ...sandboxLimitDefaults, wallMs },
+    limits: { ...sandboxLimitDefaults, ...limits, wallMs },
   })
+}
+
+/** What of the operator's limits holds for every sandbox of a task. */
+export function sandboxLimitsOf(limits: LimitValues): Partial<SandboxLimits> {
+  return {
+    cpuSeconds: limits.commandCpuSecondsMax,
+    memoryBytes: limits.commandMemoryBytesMax,
+    processesMax: limits.commandProcessesMax,
+    fileBytesMax: limits.commandFileBytesMax,
+    diskBytesMax: limits.commandDiskBytesMax,
+    tmpBytesMax: limits.sessionTmpBytesMax,
+    egressSentBytesMax: limits.setupSentBytesMax,
+    egressReceivedBytesMax: limits.setupReceivedBytesMax,
+  }
 }
 
 /** The operator's roots as mounts at the same path inside, besides others, and their programs on the search path. */

@@ -8,7 +8,7 @@ export async function restoreTree({ sandbox, store, workspace, workDir }: TreePl
   await mkdir(workDir, { recursive: true, mode: 0o711 })
   const plan = await planRestore({ workspace: { ...workspace, remove: async () => undefined }, store, tree, workDir })
   try {
-    await runPlan(sandbox, plan, workDir, async result => {
+    await runPlan({ ...sandbox, wallMs: store.mirror.wallMs }, plan, workDir, async result => {
       if (result.exitCode !== 0) throw new Error(`the work tree could not be restored: ${tailOf(result)}`)
     })
   } finally {

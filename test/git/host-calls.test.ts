@@ -5,6 +5,8 @@ import { diffTrees } from '../../git/index.ts'
 import { git, runGit } from '../../git/run-git.ts'
 import { asAgent, makeFolder, makeRepository, makeScene, openScene, plainGit, sh, takeTree, workspaceOf } from './scene.ts'
 
+const wallMs = 30_000
+
 /** Whatever the environment of the host holds, this is what reaches git. A name is added here on purpose only. */
 test('a git process of the host gets these variables and no other', async () => {
   const before = { ...process.env }
@@ -21,7 +23,7 @@ test('a git process of the host gets these variables and no other', async () => 
     HOME: '/root',
     SECRET: 'canary',
   })
-  const output = await git({ argv: ['-c', 'alias.environment=!env', 'environment'] })
+  const output = await git({ argv: ['-c', 'alias.environment=!env', 'environment'], wallMs })
   const given = new Map(
     output
       .toString('utf8')
@@ -59,13 +61,13 @@ test('a git process of the host gets these variables and no other', async () => 
 })
 
 test('the only configuration git reads is the host’s own file', async () => {
-  const listed = (await git({ argv: ['config', '--list', '--show-origin', '-z'] })).toString('utf8').split('\0').filter(Boolean)
+  const listed = (await git({ argv: ['config', '--list', '--show-origin', '-z'], wallMs })).toString('utf8').split('\0').filter(Boolean)
   const origins = new Set(listed.filter((_, index) => index % 2 === 0))
   expect([...origins]).toEqual([`file:${join(import.meta.dirname, '../../git/host.gitconfig')}`])
 })
 
 test('a process that prints too much, or takes too long, ends with all its children', async () => {
-  expect(await runGit({ argv: ['-c', 'alias.x=!yes', 'x'], stdoutBytesMax: 100_000 })).toMatchObject({
+  expect(await runGit({ argv: ['-c', 'alias.x=!yes', 'x'], stdoutBytesMax: 100_000, wallMs })).toMatchObject({
     exitCode: null,
     ended: 'too-much-output',
   })

@@ -3,7 +3,7 @@ import type { SandboxReport } from '../domain/index.ts'
 import { openWorkspace } from '../git/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { makeTree, type TreePlace } from './make-tree.ts'
-import type { SandboxPlace } from './open-task-sandbox.ts'
+import { type SandboxPlace, sandboxLimitsOf } from './open-task-sandbox.ts'
 import { beginProbe } from './probe-sandbox.ts'
 import { report } from './report.ts'
 import { runSetup } from './run-setup.ts'
@@ -103,5 +103,6 @@ export function sandboxPlaceOf({ ports, settings }: Pick<Task, 'ports' | 'settin
     roots: sandbox?.roots ?? [],
     readHost: sandbox?.readHost ?? false,
     wallMs: settings.limits.commandWallMsMax,
+    limits: sandboxLimitsOf(settings.limits),
   }
 }

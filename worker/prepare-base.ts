@@ -27,7 +27,12 @@ export async function prepareBase(task: Task): Promise<Base> {
   const { accepted, ports, settings } = task
   refuseHopeless(task)
   report(task, { kind: 'step', step: 'mirror', detail: `${accepted.repository.owner}/${accepted.repository.name}` })
-  const mirror = await openMirror({ dataDir: ports.dataDir, tenant: tenantOf(task), repositoryId: accepted.repository.id })
+  const mirror = await openMirror({
+    dataDir: ports.dataDir,
+    tenant: tenantOf(task),
+    repositoryId: accepted.repository.id,
+    wallMs: settings.limits.gitWallMs,
+  })
   await bringUp(task, mirror)
   crashpoint('mirror.fetched')
   const store = await openStore({ dataDir: ports.dataDir, mirror, taskId: task.id })

@@ -20,6 +20,7 @@ export {
   hashPayload,
   saltBytes,
 } from './chain.ts'
+export { clipSubject } from './clip-subject.ts'
 export { type CommandRow, commandTable, findCommand, grantOf, type Verb } from './command.ts'
 export { type Detected, detectCommands, type RootView } from './detect-commands.ts'
 export { type DsseEnvelope, type PublicKey, preAuthEncoding, publicKeyOf, readPublicKey, sealEnvelope, verifySignature } from './dsse.ts'

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import path from 'node:path'
 import { parseCommands } from '../../app/index.ts'
-import { type CommandRow, decideAcceptance, grantOf, type TaskAccepted, type WrittenCommand } from '../../domain/index.ts'
+import { type CommandRow, clipSubject, decideAcceptance, grantOf, type TaskAccepted, type WrittenCommand } from '../../domain/index.ts'
 import type { NewTask } from '../../ledger/index.ts'
 import type { WorkerSettings } from '../../worker/index.ts'
 import { escapeText } from '../escape.ts'
@@ -94,7 +94,7 @@ export function proposeRun(order: RunOrder, taskId: string, settings: WorkerSett
       defaultBranch: repository.branch,
     },
     installationId: null,
-    subject,
+    subject: subject && clipSubject(subject, limits.subjectBytesMax),
     commentId: null,
     base: repository.base,
     grant: grantOf(row, settings.operator.sandbox?.profile ?? null, 'patch'),

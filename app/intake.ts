@@ -7,11 +7,12 @@ import { type FactsPorts, type GatheredFacts, gatherFacts, isServed } from './ga
 import { parseCommands } from './parse-commands.ts'
 import { type Decided, laneOf, proposeTask, type TaskSettings } from './propose-task.ts'
 import { type CommentEvent, readEvent } from './read-event.ts'
+import { wasSaid } from './was-said.ts'
 
 export type IntakePorts = FactsPorts & {
   ledger: Ledger
   queue: Queue
-  settings(): Promise<TaskSettings & { commandsPerCommentMax: number; commandTextBytesMax: number }>
+  settings(): Promise<TaskSettings & { commandsPerCommentMax: number; commandTextBytesMax: number; refusalQuietMs: number }>
   newTaskId(): string
   now(): number
   /** Told of what became of each delivery, for a front that shows it. */
@@ -33,7 +34,7 @@ export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Prom
   if (!isServed(read.event.repository.owner, ports)) return await ignore(delivery, 'owner-not-allowed', ports)
   const settings = await ports.settings()
   const { slug } = await ports.github.identity()
-  const { commands } = parseCommands(read.event.text, {
+  const { commands, dropped } = parseCommands(read.event.text, {
     prefix: settings.prefix,
     slug,
     commandsMax: settings.commandsPerCommentMax,
@@ -46,7 +47,10 @@ export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Prom
   for (const command of commands) {
     const acceptance = decideAcceptance(command, gathered.facts, settings.prefix)
     if (acceptance.kind === 'ignored') return await ignore(delivery, acceptance.reason, ports)
-    taken.push(await take({ deliveryId: delivery.id, event: read.event, command, gathered, acceptance }, settings, ports))
+    const notes = command === commands.at(-1) ? droppedNotes(dropped, settings.commandsPerCommentMax) : []
+    const saidBefore = acceptance.kind === 'refused' && (await wasSaid(read.event, acceptance.reason, settings.refusalQuietMs, ports))
+    const decided = { deliveryId: delivery.id, event: read.event, command, gathered, acceptance, notes, saidBefore }
+    taken.push(await take(decided, settings, ports))
   }
   await ports.ledger.settleDelivery(
     delivery.id,
@@ -67,6 +71,11 @@ async function gather(event: CommentEvent, ports: IntakePorts): Promise<Gathered
     if (fault.kind !== 'rejected' || fault.status === 401) throw error
     return { reason: `its facts can not be read: GitHub said ${fault.status}` }
   }
+}
+
+function droppedNotes(dropped: number, commandsMax: number): string[] {
+  if (dropped === 0) return []
+  return [`${dropped} more ${dropped === 1 ? 'command was' : 'commands were'} not taken: one comment may have ${commandsMax}.`]
 }
 
 async function take(decided: Decided, settings: TaskSettings, ports: IntakePorts): Promise<Taken> {

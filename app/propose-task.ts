@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import {
   type Acceptance,
   type CommandRow,
+  clipSubject,
   grantOf,
   type Limits,
   type TaskAccepted,
@@ -22,6 +23,8 @@ export type TaskSettings = {
   waitMs: number
   /** The sandbox profile the operator has set; null = the command's own. */
   profile: string | null
+  /** What is kept of an issue's title and body. */
+  subjectBytesMax: number
 }
 
 /**
@@ -32,7 +35,7 @@ export function proposeTask(decided: Decided, taskId: string, now: number, setti
   const { event, command, acceptance } = decided
   const needsWorker = acceptance.kind === 'accepted' && acceptance.row.road === 'fix'
   const proposals =
-    acceptance.kind === 'accepted' ? acceptedEffects(decided, acceptance.row, settings) : [refusalComment(event, acceptance.words)]
+    acceptance.kind === 'accepted' ? acceptedEffects(decided, acceptance.row, settings) : refusedEffects(decided, acceptance)
   return {
     taskId,
     meaningKey: createHash('sha256').update(`${event.repository.id}|comment ${event.commentId}|${command.index}`).digest('hex'),
@@ -46,7 +49,7 @@ export function proposeTask(decided: Decided, taskId: string, now: number, setti
     first:
       acceptance.kind === 'accepted'
         ? { type: 'task.accepted', payload: acceptedPayload(decided, acceptance.row, now, settings) }
-        : { type: 'task.refused', payload: refusedPayload(decided, acceptance) },
+        : { type: 'task.refused', payload: refusedPayload(decided, acceptance, settings) },
     more: proposals.map(proposal => preparedEvent(taskId, proposal)),
     budgets: [],
   }
@@ -63,9 +66,13 @@ export type Decided = {
   command: WrittenCommand
   gathered: GatheredFacts
   acceptance: Exclude<Acceptance, { kind: 'ignored' }>
+  /** Sentences about the comment that brought it, said with the answer. */
+  notes: readonly string[]
+  /** Whether the same person was told the same refusal in the same thread a short while ago. */
+  saidBefore: boolean
 }
 
-function commonPayload({ event, command, gathered }: Decided) {
+function commonPayload({ event, command, gathered }: Decided, { subjectBytesMax }: TaskSettings) {
   return {
     command: { verb: command.word.toLowerCase(), text: command.text, index: command.index },
     requester: { login: event.actor.login, id: event.actor.id },
@@ -78,13 +85,13 @@ function commonPayload({ event, command, gathered }: Decided) {
       defaultBranch: gathered.facts.defaultBranch,
     },
     installationId: event.installationId,
-    subject: { ...event.subject, trusted: gathered.subjectTrusted },
+    subject: clipSubject({ ...event.subject, trusted: gathered.subjectTrusted }, subjectBytesMax),
     commentId: event.commentId,
   }
 }
 
 function acceptedPayload(decided: Decided, row: CommandRow, now: number, settings: TaskSettings): TaskAccepted {
-  const common = commonPayload(decided)
+  const common = commonPayload(decided, settings)
   const { limits, wallMs, waitMs, profile } = settings
   const { defaultBranch, baseSha } = decided.gathered.facts
   return {
@@ -92,7 +99,7 @@ function acceptedPayload(decided: Decided, row: CommandRow, now: number, setting
     askedAt: decided.event.createdAt,
     command: { ...common.command, verb: row.verb },
     base: { ref: defaultBranch, sha: baseSha ?? emptySha },
-    grant: grantOf(row, profile, 'github'),
+    grant: grantOf(row, { operatorProfile: profile, delivery: 'github', trusted: decided.gathered.subjectTrusted }),
     limits,
     delivery: 'github',
     deadlineAt: now + wallMs + waitMs,
@@ -102,25 +109,34 @@ function acceptedPayload(decided: Decided, row: CommandRow, now: number, setting
 /** Stands for "no commit" where a command needs none (help in an empty repository). */
 const emptySha = '0'.repeat(40)
 
-function refusedPayload(decided: Decided, { reason, words }: { reason: string; words: string }): TaskRefused {
-  return { ...commonPayload(decided), reason, words }
+function refusedPayload(decided: Decided, { reason, words }: { reason: string; words: string }, settings: TaskSettings): TaskRefused {
+  return { ...commonPayload(decided, settings), reason, words }
 }
 
-function acceptedEffects({ event, acceptance: _ }: Decided, row: CommandRow, settings: TaskSettings): EffectProposal[] {
-  const eyes: EffectProposal = {
-    kind: 'reaction',
-    ordinal: 1,
-    intent: { ...placeOf(event), subject: { commentId: event.commentId }, content: 'eyes' },
-  }
-  return row.road === 'reply' ? [eyes, commentOn(event, renderHelp(settings.prefix))] : [eyes]
+function acceptedEffects(decided: Decided, row: CommandRow, settings: TaskSettings): EffectProposal[] {
+  const eyes = reactTo(decided.event, 'eyes')
+  if (row.road !== 'reply') return [eyes, ...notes(decided)]
+  return [eyes, commentOn(decided.event, 1, [renderHelp(settings.prefix), ...decided.notes].join('\n\n'))]
 }
 
-function refusalComment(event: CommentEvent, words: string): EffectProposal {
-  return commentOn(event, `@${event.actor.login} ${words}`)
+/** The same refusal is said once; after that a reaction tells the person that the command was seen. */
+function refusedEffects(decided: Decided, { words }: { words: string }): EffectProposal[] {
+  const { event, saidBefore } = decided
+  if (saidBefore) return [reactTo(event, 'confused'), ...notes(decided)]
+  return [commentOn(event, 1, `@${event.actor.login} ${[words, ...decided.notes].join(' ')}`)]
 }
 
-function commentOn(event: CommentEvent, body: string): EffectProposal {
-  return { kind: 'comment', ordinal: 1, intent: { ...placeOf(event), number: event.subject.number, since: event.createdAt, body } }
+/** What belongs to the whole comment and not to one command. The first ordinal is the answer's, or the worker's. */
+function notes({ event, notes }: Decided): EffectProposal[] {
+  return notes.length === 0 ? [] : [commentOn(event, 2, `@${event.actor.login} ${notes.join(' ')}`)]
+}
+
+function reactTo(event: CommentEvent, content: 'eyes' | 'confused'): EffectProposal {
+  return { kind: 'reaction', ordinal: 1, intent: { ...placeOf(event), subject: { commentId: event.commentId }, content } }
+}
+
+function commentOn(event: CommentEvent, ordinal: number, body: string): EffectProposal {
+  return { kind: 'comment', ordinal, intent: { ...placeOf(event), number: event.subject.number, since: event.createdAt, body } }
 }
 
 function placeOf(event: CommentEvent) {

@@ -12,8 +12,8 @@ export type ReceiverPorts = {
     receivedAt: number
   }): Promise<'recorded' | 'known'>
   onDelivery(id: string): void
-  /** False: the process is starting or draining. */
-  ready(): boolean
+  /** Why deliveries should go elsewhere for now; null = they may come. What comes all the same is stored if it can be. */
+  notReady(): Promise<string | null>
   now(): number
   logger: Logger
 }
@@ -47,8 +47,10 @@ type Answer = { status: number; text: string }
 async function receive(request: IncomingMessage, options: ReceiverOptions, ports: ReceiverPorts): Promise<Answer> {
   const path = request.url?.split('?', 1)[0] ?? ''
   if (request.method === 'GET' && path === '/healthz') return { status: 200, text: 'ok' }
-  if (request.method === 'GET' && path === '/readyz')
-    return ports.ready() ? { status: 200, text: 'ready' } : { status: 503, text: 'not ready' }
+  if (request.method === 'GET' && path === '/readyz') {
+    const why = await ports.notReady()
+    return why === null ? { status: 200, text: 'ready' } : { status: 503, text: `not ready: ${why}` }
+  }
   if (!options.paths.includes(path)) return { status: 404, text: 'no such page' }
   if (request.method !== 'POST') return { status: 405, text: 'POST only' }
   const body = await readBody(request, options.deliveryBytesMax)

@@ -4,7 +4,14 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ulid } from 'ulid'
-import { createReceiver, type SettledDelivery, startIntakeLoop } from '../app/index.ts'
+import {
+  createReadiness,
+  createReceiver,
+  type IntakeLoop,
+  type ReceiverPorts,
+  type SettledDelivery,
+  startIntakeLoop,
+} from '../app/index.ts'
 import type { Environment, ModelEndpoint } from '../config-schema/index.ts'
 import { createGitHubApp, type GitHubApp } from '../github/index.ts'
 import { holdOwnerLock, type Ledger, openSqliteLedger } from '../ledger/index.ts'
@@ -74,24 +81,36 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
     owner,
   }
   const lock = holdOwnerLock(dataDir, owner)
-  let wake: () => void = () => undefined
-  const server = await openReceiver(options, limits.deliveryBytesMax, parts.ledger, () => wake()).catch(async error => {
-    await parts.ledger.close()
-    lock.release()
-    throw listenError(error, options)
+  // The door is opened first, so that a port in use is found before anything is worked on.
+  let intake: IntakeLoop | null = null
+  let leaving = false
+  const notReady = createReadiness({
+    ledger: parts.ledger,
+    owner,
+    caughtUp: () => intake?.caughtUp() ?? false,
+    leaving: () => leaving,
+    now: Date.now,
   })
-  const intake = openIntake(options, parts)
-  wake = intake.wake
+  const server = await openReceiver(options, limits.deliveryBytesMax, parts.ledger, { notReady, onDelivery: () => intake?.wake() }).catch(
+    async error => {
+      await parts.ledger.close()
+      lock.release()
+      throw listenError(error, options)
+    },
+  )
+  const opened = openIntake(options, parts)
+  intake = opened
   const claims = startClaimLoop(parts.queue, workerPorts(options, parts))
   return {
     url: `http://${options.host}:${(server.address() as AddressInfo).port}${webhookPaths[0]}`,
     async close() {
+      leaving = true
       // Running tasks first: an orchestrator that waits only so long must find them handed back.
       await claims.drain()
       const closed = new Promise(done => server.close(done))
       server.closeAllConnections()
       await closed
-      await intake.stop()
+      await opened.stop()
       await parts.queue.close()
       await parts.ledger.close()
       parts.lead.release()
@@ -102,17 +121,26 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
 
 function listenError(error: unknown, { host, port }: ServeOptions): unknown {
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE') return new UsageError(`port ${port} is in use`, ['name another one: --port N'])
+  if (code === 'EADDRINUSE')
+    return new UsageError(`port ${port} is in use`, [
+      'name another one: --port N',
+      'another serve may share this data folder, on a port of its own',
+    ])
   if (code === 'EACCES') return new UsageError(`port ${port} may not be used by this user`, ['name one above 1023: --port N'])
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return new UsageError(`this machine has no address ${escapeText(host)}`, ['name another one: --host ADDRESS'])
   return error
 }
 
-async function openReceiver(options: ServeOptions, deliveryBytesMax: number, ledger: Ledger, onDelivery: () => void): Promise<Server> {
+async function openReceiver(
+  options: ServeOptions,
+  deliveryBytesMax: number,
+  ledger: Ledger,
+  told: Pick<ReceiverPorts, 'notReady' | 'onDelivery'>,
+): Promise<Server> {
   const server = createReceiver(
     { secret: options.github.webhookSecret, deliveryBytesMax, paths: webhookPaths },
-    { recordDelivery: delivery => ledger.recordDelivery(delivery), onDelivery, ready: () => true, now: Date.now, logger: options.logger },
+    { recordDelivery: delivery => ledger.recordDelivery(delivery), ...told, now: Date.now, logger: options.logger },
   )
   server.listen(options.port, options.host)
   await once(server, 'listening')
@@ -133,9 +161,10 @@ function openIntake(options: ServeOptions, { lead, ledger, queue, github, marker
       ...(options.settled ? { settled: options.settled } : {}),
       settings: async () => {
         const { limits, prefix, operator } = settings()
-        const { taskWallMs: wallMs, taskWaitMs: waitMs, commandsPerCommentMax, commandTextBytesMax } = limits
-        const profile = operator.sandbox?.profile ?? null
-        return { prefix, profile, wallMs, waitMs, limits: taskLimitsOf(limits), commandsPerCommentMax, commandTextBytesMax }
+        const { taskWallMs: wallMs, taskWaitMs: waitMs } = limits
+        const { subjectBytesMax, commandsPerCommentMax, commandTextBytesMax, refusalQuietMs } = limits
+        const numbers = { wallMs, waitMs, subjectBytesMax, commandsPerCommentMax, commandTextBytesMax, refusalQuietMs }
+        return { prefix, profile: operator.sandbox?.profile ?? null, limits: taskLimitsOf(limits), ...numbers }
       },
     },
     outbox: { github, markerKey },

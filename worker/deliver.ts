@@ -1,5 +1,5 @@
 import { applyEffect, type EffectProposal, effectId, type Settled } from '../effects/index.ts'
-import { effectPortsOf, placeOf } from './effect-ports.ts'
+import { type EffectTask, effectPortsOf, placeOf } from './effect-ports.ts'
 import type { Commit } from './make-commit.ts'
 import { renderPullRequest, renderTitle } from './render-pull-request.ts'
 import { goOn, Stopped, stopOf } from './stopped.ts'
@@ -44,11 +44,7 @@ export async function deliver(task: Task, base: Base, commit: Commit): Promise<D
   }
 }
 
-export async function apply(
-  task: Omit<Task, 'comment' | 'probe'>,
-  base: Base | null,
-  proposal: EffectProposal,
-): Promise<Settled & { kind: 'settled' }> {
+export async function apply(task: EffectTask, base: Base | null, proposal: EffectProposal): Promise<Settled & { kind: 'settled' }> {
   if (!task.accepted.grant.effects.includes(proposal.kind)) throw new Error(`the task's grant has no effect ${proposal.kind}`)
   await mayDeliver(task, proposal)
   const settled = await withPatience(task, `the ${proposal.kind}`, () => {
@@ -61,7 +57,7 @@ export async function apply(
 }
 
 /** Asked right before what people will see as the result: a cancel, the clock or the kill switch still stops it. */
-async function mayDeliver(task: Omit<Task, 'comment' | 'probe'>, { kind }: EffectProposal): Promise<void> {
+async function mayDeliver(task: EffectTask, { kind }: EffectProposal): Promise<void> {
   if (kind !== 'push' && kind !== 'pull-request') return
   goOn(task)
   if ((await task.log.refresh()).cancel) throw new Stopped('cancelled')

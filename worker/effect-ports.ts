@@ -4,8 +4,11 @@ import type { Base, Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
 import { Unreachable } from './with-patience.ts'
 
+/** What of a task its effects need. */
+export type EffectTask = Pick<Task, 'id' | 'attempt' | 'accepted' | 'log' | 'ports' | 'settings' | 'stop'>
+
 /** What the effects of one attempt are applied with: a fresh narrow token each, and the task's own store for pushes. */
-export function effectPortsOf(task: Omit<Task, 'comment' | 'probe'>, base: Base | null): EffectPorts {
+export function effectPortsOf(task: EffectTask, base: Base | null): EffectPorts {
   const { github, ledger, markerKey, now } = task.ports
   if (github === null) throw new Error('effects need a GitHub App')
   return {

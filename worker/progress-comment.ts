@@ -1,11 +1,10 @@
 import { applyEdit, type EffectProposal, settleByReadBack } from '../effects/index.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { apply } from './deliver.ts'
-import { effectPortsOf } from './effect-ports.ts'
+import { type EffectTask, effectPortsOf } from './effect-ports.ts'
 import { commentOf, lastWords, progressId, threadOf } from './last-words.ts'
 import { renderRunning } from './render-progress.ts'
 import { stopOf } from './stopped.ts'
-import type { Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
 
 /**
@@ -22,11 +21,9 @@ export type ProgressComment = {
   stop(): Promise<void>
 }
 
-type Opening = Omit<Task, 'comment' | 'probe'>
-
 const silent: ProgressComment = { doing: () => undefined, finish: async () => undefined, stop: async () => undefined }
 
-export function startProgressComment(task: Opening): ProgressComment {
+export function startProgressComment(task: EffectTask): ProgressComment {
   const { accepted, settings, ports } = task
   if (accepted.delivery !== 'github' || accepted.subject === null || ports.github === null) return silent
   const { progressAfterMs, progressGapMs } = settings.limits
@@ -78,7 +75,7 @@ export function startProgressComment(task: Opening): ProgressComment {
 }
 
 /** The outcome must be recorded even when GitHub is away: what could not be written then stays open, and the sweep does it. */
-async function writeLast(task: Opening, end: TaskEnd): Promise<void> {
+async function writeLast(task: EffectTask, end: TaskEnd): Promise<void> {
   try {
     await settleFirst(task)
     const proposal: EffectProposal | null = lastWords(task.log.state(), end, task.ports.now(), task.settings.prefix)
@@ -90,7 +87,7 @@ async function writeLast(task: Opening, end: TaskEnd): Promise<void> {
 }
 
 /** A comment that may or may not be there decides which last words are right, so that is found out first. */
-async function settleFirst(task: Opening): Promise<void> {
+async function settleFirst(task: EffectTask): Promise<void> {
   const id = progressId(task.id)
   const known = task.log.state().effects[id]
   if (known?.state !== 'prepared' && known?.state !== 'dispatched') return

@@ -15,7 +15,11 @@ const waitMsMax = 60_000
  * Does something that needs GitHub, and does it again while GitHub is away, with growing waits, as often as
  * `outageTriesMax` says and never past the task's own stop. `work` must be safe to repeat. Other errors pass at once.
  */
-export async function withPatience<T>(task: Omit<Task, 'comment' | 'probe'>, what: string, work: () => Promise<T>): Promise<T> {
+export async function withPatience<T>(
+  task: Pick<Task, 'id' | 'ports' | 'settings' | 'stop'>,
+  what: string,
+  work: () => Promise<T>,
+): Promise<T> {
   const { outageTriesMax, outageWaitMs, rateLimitWaitMsMax } = task.settings.limits
   for (let tries = 1; ; tries++) {
     try {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startIntakeLoop } from '../../app/index.ts'
+import { takeDelivery } from '../../app/intake.ts'
 import { silentLogger } from '../../telemetry/index.ts'
 import { type App, openApp } from './open-app.ts'
 
@@ -33,6 +34,75 @@ test.each([401, 500])('a delivery that met a %i stays, and is taken later', asyn
   await expect(app.take()).rejects.toMatchObject({ status })
   await app.take()
   expect((await app.ledger.tasks({ limit: 9 })).length).toBe(1)
+})
+
+describe('commands beyond those one comment may have', () => {
+  const many = '/grok fix\n\n/grok help\n\n/grok fix it\n\n/grok fix more\n\n/grok fix most'
+  const note = '2 more commands were not taken: one comment may have 3.'
+  const takeAndSend = async () => {
+    await app.take()
+    await app.send()
+  }
+  test('are said in a comment of their own where the last one that was taken has no answer yet', async () => {
+    await app.comment(many)
+    await takeAndSend()
+    expect(app.ours().filter(body => body.includes('not taken'))).toEqual([`@mona ${note}`])
+    expect((await app.ledger.tasks({ limit: 9 })).length).toBe(3)
+  })
+  test('are said in the answer of the last one where it has one', async () => {
+    await app.comment('/grok fix\n\n/grok fix it\n\n/grok help\n\n/grok fix more')
+    await takeAndSend()
+    expect(app.ours()).toEqual([expect.stringContaining('**grok help**')])
+    expect(app.ours()[0]?.split('\n\n').at(-1)).toBe('1 more command was not taken: one comment may have 3.')
+  })
+  test('are said behind a refusal', async () => {
+    await app.comment('/grok fix\n\n/grok nope\n\n/grok fix it\n\n/grok fix more', 'lena')
+    await takeAndSend()
+    // The third is refused for the reason the first was: a reaction, and the note alone.
+    expect(app.ours().filter(body => body.includes('not taken'))).toEqual(['@lena 1 more command was not taken: one comment may have 3.'])
+  })
+  test('are none when there are none', async () => {
+    await app.comment('/grok help')
+    await takeAndSend()
+    expect(app.ours().join()).not.toContain('not taken')
+  })
+})
+
+describe('a refusal', () => {
+  const say = async (body: string, author: string) => {
+    await app.comment(body, author)
+    await app.take()
+    await app.send()
+  }
+  test('is said once to a person in a thread, then a reaction tells that the command was seen', async () => {
+    await say('/grok fix', 'lena')
+    await say('/grok fix it please', 'lena')
+    await say('/grok fix it now', 'lena')
+    expect([app.ours().length, app.reactions()]).toEqual([1, ['confused', 'confused']])
+    expect((await app.ledger.tasks({ limit: 9 })).map(task => task.outcome)).toEqual(['refused', 'refused', 'refused'])
+  })
+  test('is said again for another reason, and to another person', async () => {
+    await say('/grok fix', 'lena')
+    await say('/grok nope', 'lena')
+    await say('/grok nope', 'mona')
+    expect([app.ours().length, app.reactions()]).toEqual([3, []])
+  })
+  test('is said again after its time, counted from when it was said and not from a reaction', async () => {
+    await say('/grok fix', 'lena')
+    app.clock.now += app.limits.refusalQuietMs - 1
+    await say('/grok fix', 'lena')
+    app.clock.now += 2
+    await say('/grok fix', 'lena')
+    expect([app.ours().length, app.reactions()]).toEqual([2, ['confused']])
+  })
+  test('is said once when its delivery is taken twice', async () => {
+    await app.comment('/grok fix', 'lena')
+    const [delivery] = await app.ledger.pendingDeliveries(1)
+    await app.take()
+    if (delivery) await takeDelivery(delivery, app.intake)
+    await app.send()
+    expect([app.ours().length, app.reactions()]).toEqual([1, []])
+  })
 })
 
 describe('the loop', () => {

@@ -63,6 +63,7 @@ export async function openApp(): Promise<App> {
       wallMs: 1_000,
       waitMs: 1_000,
       limits: { turnsMax: 1, wallMs: 1_000, tokensMax: 1, costMicroUsdMax: null },
+      subjectBytesMax: limits.subjectBytesMax,
       commandsPerCommentMax: limits.commandsPerCommentMax,
       commandTextBytesMax: limits.commandTextBytesMax,
       refusalQuietMs: limits.refusalQuietMs,

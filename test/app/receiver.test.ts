@@ -1,9 +1,15 @@
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { createReadiness } from '../../app/readiness.ts'
 import { createReceiver } from '../../app/receiver.ts'
+import { openSqliteLedger } from '../../ledger/index.ts'
 import { silentLogger } from '../../telemetry/index.ts'
 
 const secret = 'It is a secret to everybody'
@@ -11,6 +17,7 @@ type Stored = { id: string; event: string; action: string; body: string }
 let stored: Stored[] = []
 let announced: string[] = []
 let failStore = false
+let notReady: string | null = null
 const server = () =>
   createReceiver(
     { secret, deliveryBytesMax: 1_000, paths: ['/webhook'] },
@@ -22,7 +29,7 @@ const server = () =>
         return 'recorded'
       },
       onDelivery: id => announced.push(id),
-      ready: () => true,
+      notReady: async () => notReady,
       now: () => 0,
       logger: silentLogger,
     },
@@ -33,6 +40,7 @@ beforeEach(async () => {
   stored = []
   announced = []
   failStore = false
+  notReady = null
   running = server()
   await once(running, 'listening')
 })
@@ -131,9 +139,54 @@ test('a receiver without a secret does not start', () => {
   const nothing = {
     recordDelivery: async () => 'known' as const,
     onDelivery: () => undefined,
-    ready: () => true,
+    notReady: async () => null,
     now: () => 0,
     logger: silentLogger,
   }
   expect(() => createReceiver({ secret: '', deliveryBytesMax: 1, paths: [] }, nothing)).toThrow('webhook secret')
+})
+
+test('says on /readyz whether it is ready, and why not', async () => {
+  const { port } = running.address() as AddressInfo
+  const ask = async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`)
+    return [response.status, await response.text()]
+  }
+  expect(await ask()).toEqual([200, 'ready\n'])
+  notReady = 'the ledger can not be written'
+  expect(await ask()).toEqual([503, 'not ready: the ledger can not be written\n'])
+})
+
+describe('readiness', () => {
+  const open = () => {
+    const dataDir = mkdtempSync(path.join(tmpdir(), 'grokbot-ready-'))
+    const ledger = openSqliteLedger({ dataDir, durability: 'durable', clock: () => 0, limits: { busyTimeoutMs: 20 } })
+    onTestFinished(async () => {
+      await ledger.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    })
+    const said = { caughtUp: true, leaving: false, now: 0 }
+    const { caughtUp, leaving, now } = { caughtUp: () => said.caughtUp, leaving: () => said.leaving, now: () => said.now }
+    return { said, ledger, dataDir, notReady: createReadiness({ ledger, owner: 'serve-1', caughtUp, leaving, now }) }
+  }
+  test('is a ledger that can be written, asked at most once a second', async () => {
+    const { said, ledger, dataDir, notReady } = open()
+    expect([await notReady(), await ledger.switch('written')]).toEqual([null, { value: '0', at: 0 }])
+    said.now = 999
+    expect([await notReady(), await ledger.switch('written')]).toEqual([null, { value: '0', at: 0 }])
+    const holder = new Database(path.join(dataDir, 'ledger.db'))
+    holder.prepare('begin immediate').run()
+    said.now = 1_000
+    expect(await notReady()).toBe('the ledger can not be written')
+    holder.close()
+    said.now = 2_000
+    expect([await notReady(), await ledger.switch('written')]).toEqual([null, { value: '2000', at: 0 }])
+  })
+  test('is none before what was stored is taken, nor once the process goes', async () => {
+    const { said, notReady } = open()
+    said.caughtUp = false
+    expect(await notReady()).toBe('what was stored before the start is still being taken')
+    said.leaving = true
+    expect(await notReady()).toBe('the process is going')
+  })
 })

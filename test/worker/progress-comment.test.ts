@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { foldTask } from '../../domain/index.ts'
+import type { EffectTask } from '../../worker/effect-ports.ts'
 import { threadOf } from '../../worker/last-words.ts'
 import { type ProgressComment, startProgressComment } from '../../worker/progress-comment.ts'
-import type { Task } from '../../worker/task.ts'
 import { openTaskLog } from '../../worker/task-log.ts'
 import { openWorker, type WorkerStage } from './open-worker.ts'
 
 let stage: WorkerStage
 afterEach(() => stage.close())
 
-type Opened = { task: Omit<Task, 'comment' | 'probe'>; stop: AbortController; comment(): ProgressComment }
+type Opened = { task: EffectTask; stop: AbortController; comment(): ProgressComment }
 
 /** One claimed task whose progress comment is due at once and edited every 100 ms. */
 async function open(options: { aheadMs?: number; askedAt?: string } = {}): Promise<Opened> {
@@ -23,13 +23,9 @@ async function open(options: { aheadMs?: number; askedAt?: string } = {}): Promi
     id: 't_1',
     attempt: 1,
     accepted,
-    exhausted: false,
     log,
     ports: stage.ports,
     settings: await stage.ports.settings(),
-    deadlineAt: stage.clock.now + 60_000,
-    runDir: '',
-    taskDir: '',
     stop: stop.signal,
   }
   return {

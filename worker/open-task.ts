@@ -7,8 +7,9 @@ import { sandboxPlaceOf } from './open-task-workspace.ts'
 import type { WorkerPorts } from './ports.ts'
 import { beginProbe, type Probe } from './probe-sandbox.ts'
 import { startProgressComment } from './progress-comment.ts'
+import { openSessionRoom } from './session-room.ts'
 import { deadlineReached } from './stopped.ts'
-import type { Task } from './task.ts'
+import type { OpeningTask, Task } from './task.ts'
 import { openTaskLog } from './task-log.ts'
 
 /** Opens one attempt: its log, its limits, its folders. Folders of earlier attempts of the task are leftovers and go first. */
@@ -42,7 +43,9 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
     taskDir,
     stop: AbortSignal.any([cancel, deadlineSignal(deadlineAt - ports.now())]),
   }
-  return { ...task, comment: startProgressComment(task), probe: startProbe(task) }
+  const { cancel: cancelled, change } = log.state()
+  const room = openSessionRoom(ports.sessionPlace, !(claim.exhausted || cancelled || change))
+  return { ...task, room, comment: startProgressComment(task), probe: startProbe(task) }
 }
 
 async function makeFolders(runDir: string, taskDir: string): Promise<void> {
@@ -53,7 +56,7 @@ async function makeFolders(runDir: string, taskDir: string): Promise<void> {
 }
 
 /** None for a task that only gets its end, or whose sandbox an earlier attempt has recorded. */
-function startProbe(task: Omit<Task, 'comment' | 'probe'>): Probe | null {
+function startProbe(task: OpeningTask): Probe | null {
   const { cancel, workspace } = task.log.state()
   if (task.exhausted || cancel || workspace) return null
   return beginProbe(sandboxPlaceOf(task, task.ports.user), task.accepted.grant.profile, path.join(task.runDir, 'probe'))
@@ -71,7 +74,7 @@ function deadlineSignal(leftMs: number): AbortSignal {
 
 export async function closeTask(task: Task): Promise<void> {
   await task.comment.stop()
-  await task.probe?.gone
+  await Promise.all([task.probe?.gone, task.room.close()])
   await removeRun(task.runDir)
   crashpoint('cleanup.halfDone')
   await removeRun(path.dirname(task.runDir))

@@ -4,9 +4,8 @@ import { findCommand } from '../domain/index.ts'
 import { modelSettingsOf } from './model-settings.ts'
 import { type TaskPlace, treePlaceOf } from './open-task-workspace.ts'
 import { report } from './report.ts'
-import { runSessionAt } from './run-session-at.ts'
 import type { SessionOrder } from './session-order.ts'
-import { Stopped } from './stopped.ts'
+import { goOn, Stopped } from './stopped.ts'
 import type { Base, Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
 
@@ -18,10 +17,14 @@ export async function runTaskSession(task: Task, base: Base, place: TaskPlace): 
   if (task.log.state().change) return
   const { ports } = task
   report(task, { kind: 'step', step: 'session', detail: ports.model.model })
-  const result = await runSessionAt(ports.sessionPlace, orderOf(task, base, place), task.stop, message => {
+  const result = await task.room.run(orderOf(task, base, place), task.stop, message => {
     if (message.kind === 'progress') report(task, { kind: 'session', update: message.update })
   })
   await task.log.refresh()
+  if (result.kind === 'ended-by-force') {
+    task.ports.logger.warn({ task: task.id }, 'the session did not end by itself after it was stopped; its thread was ended')
+    goOn(task)
+  }
   if (result.kind === 'handed-over') throw new Stopped('handed-back')
   if (result.kind === 'fenced') throw new OwnershipLost(`task ${task.id}: the session was fenced`)
   if (result.kind === 'config-error') throw new Error(`${result.key}: ${result.message}`)
@@ -40,6 +43,7 @@ function orderOf(task: Task, base: Base, place: TaskPlace): SessionOrder {
     poolSize: settings.limits.sandboxPoolSize,
     runDir: place.sessionDir,
     crashpoint: ports.crashpoint,
+    cancelGraceMs: settings.limits.cancelGraceMs,
   }
 }
 
@@ -67,6 +71,8 @@ function startOf(task: Task, base: Base): Omit<SessionStart, 'recorded'> {
 }
 
 /** The operator's limits that are the session's own. */
-function tuningOf({ modelTriesMax, modelIdleMs, modelTotalMs, commandWallMs, commandWallMsMax }: LimitValues) {
-  return { modelTriesMax, modelIdleMs, modelTotalMs, commandWallMs, commandWallMsMax }
+function tuningOf(limits: LimitValues) {
+  const { modelTriesMax, modelConnectMs, modelIdleMs, modelTotalMs, commandWallMs, commandWallMsMax, cancelGraceMs } = limits
+  const graces = { toolGraceMs: Math.ceil(cancelGraceMs / 5), snapshotGraceMs: Math.ceil(cancelGraceMs / 10) }
+  return { modelTriesMax, modelConnectMs, modelIdleMs, modelTotalMs, commandWallMs, commandWallMsMax, ...graces }
 }

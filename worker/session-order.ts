@@ -18,10 +18,17 @@ export type SessionOrder = {
   /** Host folder of home, tmp and outputs: the same that setup used. */
   runDir: string
   crashpoint: string | null
+  /** After a stop the thread may take so long to end by itself. */
+  cancelGraceMs: number
 }
 
-/** `why` is what the session is stopped for: the constant itself, since an error's text says nothing to a program. */
-export type ToSession = { kind: 'cancel'; why: 'cancelled' | 'hand-over' }
+/** `why` is what the session is stopped for, as a constant: an error's text says nothing to a program. */
+export type ToSession =
+  /** The first one, once. */
+  | { kind: 'order'; order: SessionOrder }
+  | { kind: 'cancel'; why: 'cancelled' | 'hand-over' }
+  /** There will be no order. */
+  | { kind: 'leave' }
 
 export type FromSession =
   | { kind: 'progress'; update: ProgressUpdate }

@@ -4,6 +4,7 @@ import type { Mirror, Store, Workspace } from '../git/index.ts'
 import type { WorkerPorts, WorkerSettings } from './ports.ts'
 import type { Probe } from './probe-sandbox.ts'
 import type { ProgressComment } from './progress-comment.ts'
+import type { SessionRoom } from './session-room.ts'
 import type { TaskLog } from './task-log.ts'
 
 /** One attempt at one task: what every step of the spine is given first. */
@@ -19,6 +20,7 @@ export type Task = {
   comment: ProgressComment
   /** The sandbox of the task's profile, being measured; null when an earlier attempt has recorded that. */
   probe: Probe | null
+  room: SessionRoom
   /** Everything of this attempt on disk, removed at its end. */
   runDir: string
   /** Everything of this task on disk that outlives an attempt: its store, its patch, its bundle. */
@@ -28,6 +30,9 @@ export type Task = {
   /** Aborted by a cancel, the deadline, a lost lease or a worker that goes; `goOn` tells them apart. */
   stop: AbortSignal
 }
+
+/** What the parts that are opened last are opened with. */
+export type OpeningTask = Omit<Task, 'comment' | 'probe' | 'room'>
 
 /** The commit a task starts from, and what its repository says about itself there. Read from the base only. */
 export type Base = {

@@ -1,0 +1,80 @@
+import { Worker } from 'node:worker_threads'
+import { handOver, type SessionResult } from '../agent/index.ts'
+import { entryPath } from '../entries.ts'
+import type { WorkerPorts } from './ports.ts'
+import { runOrderedSession } from './run-ordered-session.ts'
+import type { FromSession, SessionOrder, ToSession } from './session-order.ts'
+
+/** Where the one session of an attempt runs: a thread of its own or this one, with the same order, messages and result. */
+export type SessionRoom = {
+  run(order: SessionOrder, cancel: AbortSignal, onMessage: (message: FromSession) => void): Promise<SessionResult | EndedByForce>
+  /** For a session that was never run. Safe after one that was. */
+  close(): Promise<void>
+}
+
+/** It did not end within `cancelGraceMs` of being stopped, so its thread was ended, and its sandboxes with it. */
+export type EndedByForce = { kind: 'ended-by-force' }
+
+/** A thread that is opened `ahead` loads its code while the mirror and the work tree are made ready. */
+export function openSessionRoom(place: WorkerPorts['sessionPlace'], ahead: boolean): SessionRoom {
+  if (place === 'here') return { run: runOrderedSession, close: async () => undefined }
+  let opened = ahead ? openThread() : null
+  return {
+    run(order, cancel, onMessage) {
+      opened ??= openThread()
+      return runInThread(opened, order, cancel, onMessage)
+    },
+    async close() {
+      opened?.thread.postMessage({ kind: 'leave' } satisfies ToSession)
+      await opened?.ended
+    },
+  }
+}
+
+type Opened = { thread: Worker; ended: Promise<{ error: Error }> }
+
+function openThread(): Opened {
+  // Untracked: the sandbox hands descriptors to streams, which close them themselves. Node would still count them as the
+  // thread's and close the same numbers at its end, when they may be this thread's ledger or a socket.
+  const thread = new Worker(entryPath('sessionThread'), { trackUnmanagedFds: false })
+  const ended = new Promise<{ error: Error }>(resolve => {
+    thread.once('error', error => resolve({ error }))
+    thread.once('exit', code => resolve({ error: new Error(`the session's thread ended with code ${code} and no result`) }))
+  })
+  return { thread, ended }
+}
+
+function runInThread(
+  { thread, ended }: Opened,
+  order: SessionOrder,
+  cancel: AbortSignal,
+  onMessage: (message: FromSession) => void,
+): Promise<SessionResult | EndedByForce> {
+  const send = (message: ToSession) => thread.postMessage(message)
+  return new Promise((resolve, reject) => {
+    let result: SessionResult | EndedByForce | null = null
+    let patience: NodeJS.Timeout | undefined
+    const stop = () => {
+      send({ kind: 'cancel', why: cancel.reason === handOver ? 'hand-over' : 'cancelled' })
+      patience = setTimeout(() => {
+        result ??= { kind: 'ended-by-force' }
+        void thread.terminate()
+      }, order.cancelGraceMs)
+    }
+    thread.on('message', (message: FromSession) => {
+      if (message.kind === 'ended') result = message.result
+      else if (message.kind === 'failed')
+        reject(Object.assign(new Error(`the session broke: ${message.message}`), { stack: message.stack }))
+      else onMessage(message)
+    })
+    ended.then(({ error }) => {
+      clearTimeout(patience)
+      cancel.removeEventListener('abort', stop)
+      if (result) resolve(result)
+      else reject(error)
+    })
+    send({ kind: 'order', order })
+    if (cancel.aborted) stop()
+    cancel.addEventListener('abort', stop, { once: true })
+  })
+}

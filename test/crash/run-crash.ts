@@ -97,7 +97,7 @@ async function takeStock(
   const refs = Object.keys(await github.refs('octo/parser'))
   const { repeatedAnswers, reasked } = await repeats(stage)
   const fault = await chainFault(stage.ledger)
-  const [task] = await stage.ledger.tasks({ limit: 1 })
+  const [task] = await stage.ledger.tasks({ needsWorker: true, limit: 1 })
   const attempts = state?.attempts ?? []
   return {
     point,
@@ -140,7 +140,7 @@ function runFolders({ dataDir }: Stage): string[] {
 
 /** A request body that came twice: forbidden when its answer was in the ledger before the second one came. */
 async function repeats({ simulator, ledger }: Stage): Promise<{ repeatedAnswers: number; reasked: number }> {
-  const [task] = await ledger.tasks({ limit: 1 })
+  const [task] = await ledger.tasks({ needsWorker: true, limit: 1 })
   const events = task ? await ledger.readEvents(task.taskId) : []
   const answeredAt = new Map<number, number>()
   for (const event of events) if (event.type === 'model.answered' && event.payload) answeredAt.set(event.payload.turn, event.at)

@@ -9,6 +9,8 @@ export type ConfigSource = 'default' | 'operator' | 'repository'
 /** One value that counts, with where it comes from; `notTaken` is what a repository asked for and does not get. */
 export type Setting<T> = { value: T; source: ConfigSource; notTaken: { value: T; why: string } | null }
 
+export type CiStart = 'always' | 'after-approval'
+
 export type ProfileName = 'workspace' | 'devbox' | 'read-only' | 'strict' | 'off' | 'review'
 
 /** What counts for one task: the operator's file and the repository's, merged in one place for the worker and the command line. */
@@ -20,6 +22,8 @@ export type EffectiveConfig = {
   checks: Setting<readonly string[] | null>
   include: Setting<readonly string[]>
   protected: Setting<readonly string[]>
+  /** Whether CI starts on our commits by itself. Null: not on those of a task that read a stranger's text. */
+  ci: Setting<CiStart | null>
   policy: Setting<'required' | 'prefer'>
   roots: Setting<readonly string[]>
   masked: Setting<readonly string[]>
@@ -52,6 +56,7 @@ export function effectiveConfig(
     checks: fromRepository(wanted.checks, null),
     include: fromRepository(wanted.include, []),
     protected: fromRepository(wanted.protected, []),
+    ci: mergeCi(operator, wanted.ci),
     policy: fromOperator(sandbox?.policy, 'required'),
     roots: fromOperator(sandbox?.roots, []),
     masked: fromOperator(sandbox?.masked, []),
@@ -124,6 +129,13 @@ function mergeProfile({ sandbox }: OperatorConfig, wish: ProfileName | undefined
   if (wish === undefined) return base
   if (isWithin(wish, base.value)) return { value: wish, source: 'repository', notTaken: null }
   return { ...base, notTaken: { value: wish, why: 'a repository can only narrow the profile' } }
+}
+
+function mergeCi({ ci }: OperatorConfig, wish: CiStart | undefined): Setting<CiStart | null> {
+  const base = fromOperator<CiStart | null>(ci, null)
+  if (wish === undefined || wish === base.value) return base
+  if (wish === 'after-approval') return { value: wish, source: 'repository', notTaken: null }
+  return { ...base, notTaken: { value: wish, why: 'only the operator can let CI start on what a stranger may have steered' } }
 }
 
 function fromOperator<T>(set: T | undefined, otherwise: T): Setting<T> {

@@ -44,6 +44,8 @@ export const OperatorConfig = z.strictObject({
         .optional(),
     })
     .optional(),
+  /** Whether CI starts on our commits: see `effectiveConfig`. */
+  ci: z.enum(['always', 'after-approval']).optional(),
   /** Who signs receipts, when it is not the key in the data folder or the environment: a command, such as a KMS client. */
   signing: z
     .strictObject({

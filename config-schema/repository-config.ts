@@ -26,6 +26,10 @@ export const RepositoryConfig = z.strictObject({
     .enum(['workspace', 'strict', 'read-only'])
     .optional()
     .describe('The sandbox profile of `fix`; it can only be narrower than the operator allows.'),
+  ci: z
+    .enum(['always', 'after-approval'])
+    .optional()
+    .describe('Whether CI starts on commits of ours by itself; unset, it does unless text of people without write access was read.'),
   limits: z
     .strictObject({
       turnsMax: z.int().positive().optional(),

@@ -1,4 +1,5 @@
-import type { EffectKind, Grant } from './event.ts'
+import { narrowestProfile } from '../config-schema/index.ts'
+import type { EffectKind, Grant, TaskAccepted } from './event.ts'
 
 /**
  * The command table: parsing, help, documentation and authorisation are made from it. A verb enters with its issue; help
@@ -57,10 +58,14 @@ export const commandTable = [
 
 export type Verb = (typeof commandTable)[number]['verb']
 
-/** What a task of this command is accepted with. A profile that the operator has set stands for the command's own. */
-export function grantOf(row: CommandRow, operatorProfile: string | null, delivery: 'github' | 'patch'): Grant {
+/** What a task is accepted with: `trusted` = nothing it will read was written by somebody without write access. */
+export type GrantFacts = { operatorProfile: string | null; delivery: TaskAccepted['delivery']; trusted: boolean }
+
+/** A profile that the operator has set stands for the command's own; where a stranger's text is read it is `strict` at most. */
+export function grantOf(row: CommandRow, { operatorProfile, delivery, trusted }: GrantFacts): Grant {
+  const profile = operatorProfile ?? row.profile
   return {
-    profile: operatorProfile ?? row.profile,
+    profile: trusted ? profile : (narrowestProfile([profile, 'strict']) ?? profile),
     capabilities: [...row.capabilities],
     effects: delivery === 'github' ? [...row.effects] : [],
   }

@@ -6,11 +6,14 @@ import { stripMarkers } from './marker.ts'
  * closing keywords, other bots' commands, images and hidden HTML become inert, visibly. Code spans and fences are kept as
  * they are, since GitHub gives nothing in them a meaning. Credentials go wherever they stand.
  */
-export function makeInert(text: string): string {
+export function makeInert(text: string, links: Links = 'kept'): string {
   return splitCode(stripMarkers(withoutSecrets(text)))
-    .map(part => (part.code ? part.text : inertProse(part.text)))
+    .map(part => (part.code ? part.text : inertProse(links === 'kept' ? part.text : showLinks(part.text))))
     .join('')
 }
+
+/** `shown`: as code with their whole address, for the words of a session that a stranger may have steered. */
+export type Links = 'kept' | 'shown'
 
 /** The same for a commit message, where more words are orders: to CI, and about who signed or wrote what. */
 export function makeInertForCommit(text: string): string {
@@ -28,6 +31,18 @@ const closing = /\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(:?\s+)((?:[\w.-]+\/[\
 const slashCommand = /^([ \t]*)(\/[A-Za-z][\w-]*)/gm
 const image = /!\[([^\]]*)\](\([^)]*\)|\[[^\]]*\])?/g
 const html = /<(?=[A-Za-z/!?])/g
+
+const inlineLink = /(?<!!)\[([^\]\n]*)\]\(\s*<?([^)\s>]*)>?[^)\n]*\)/g
+const linkDefinition = /^([ >]{0,8}\[[^\]\n]{1,200}\]):/gm
+const address = /(?:https?:\/\/|www\.)[^\s<>`]*[^\s<>`.,;:!?)\]'"*_]/gi
+
+/** A link says where it leads instead of what it calls itself; one by reference loses its definition. */
+function showLinks(text: string): string {
+  return text
+    .replace(inlineLink, '$1 ($2)')
+    .replace(linkDefinition, '$1\\:')
+    .replace(address, found => `\`${found}\``)
+}
 
 function inertProse(text: string): string {
   return text

@@ -3,7 +3,7 @@ import { makeInertForCommit } from '../effects/index.ts'
 import { commitTree } from '../git/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import type { Change } from './collect-change.ts'
-import { renderTitle } from './render-pull-request.ts'
+import { renderTitle, skipChecks } from './render-pull-request.ts'
 import type { Base, Task } from './task.ts'
 import { withPatience } from './with-patience.ts'
 
@@ -13,7 +13,7 @@ export type Commit = Payload<'commit.made'>
 export async function makeCommit(task: Task, base: Base, change: Change): Promise<Commit> {
   const known = task.log.state().commit
   const { accepted } = task
-  const message = known?.message ?? renderMessage(task)
+  const message = known?.message ?? renderMessage(task, base)
   const name = await authorName(task)
   const author = { name, email: `${name}@users.noreply.github.com` }
   const sha = await commitTree({ store: base.store, tree: change.tree, parents: [base.sha], message, author, at: acceptedAt(task) })
@@ -45,11 +45,12 @@ function branchName(verb: string, number: number | null, taskId: string): string
   return number === null ? `grok/${verb}-${suffix}` : `grok/${verb}-${number}-${suffix}`
 }
 
-function renderMessage(task: Task): string {
-  const { session } = task.log.state()
+function renderMessage(task: Task, { config }: Base): string {
+  const { session, taint } = task.log.state()
   const title = renderTitle(session?.ended?.text ?? '', task.accepted.subject)
   const body = makeInertForCommit(session?.ended?.text ?? '')
     .trim()
     .slice(0, 4_000)
-  return `${title}\n\n${body}\n\nGrokbot-Task: ${task.id}\n`
+  const waits = (config.ci.value ?? (taint.length > 0 ? 'after-approval' : 'always')) === 'after-approval'
+  return `${title}\n\n${body}\n\nGrokbot-Task: ${task.id}\n${waits ? skipChecks : ''}`
 }

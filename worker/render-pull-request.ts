@@ -2,6 +2,9 @@ import type { ChangedFile, Payload, TaskAccepted, TaskState } from '../domain/in
 import { joinBlocks, makeInert } from '../effects/index.ts'
 import { withheldWords, withoutSecrets } from '../telemetry/index.ts'
 
+/** GitHub's own words: the last lines of a commit's message, after two that are empty. Drafts start workflows too. */
+export const skipChecks = '\n\nskip-checks: true\n'
+
 type Check = Payload<'check.settled'>
 const titleCharactersMax = 72
 
@@ -35,16 +38,38 @@ export function renderPullRequest(state: TaskState, prefix: string, charactersMa
   return joinBlocks(
     [
       proven ? '' : `**Draft: no check proves this.** ${(verdict?.reasons ?? []).join('; ')}`,
-      proven && state.taint.length > 0
-        ? `**Draft: text of people without write access was read.** ${state.taint.map(taint => cell(taint.detail)).join('; ')}`
-        : '',
+      taintBlock(state, proven),
+      ciBlock(commit),
       accepted.subject?.kind === 'issue' ? `Closes #${accepted.subject.number}` : '',
       checksTable(state, accepted.base.sha, commit?.sha ?? ''),
-      ...(holdsSpread(state) ? [withheldWords] : [changedTests(files), leftOut(change), filesBlock(state, files), modelBlock(text)]),
+      ...(holdsSpread(state) ? [withheldWords] : [changedTests(files), leftOut(change), filesBlock(state, files), modelBlock(state, text)]),
       `<sub>Asked by @${accepted.requester.login}${accepted.subject ? ` in #${accepted.subject.number}` : ''}. Comment \`${prefix} help\` for what else it can do.</sub>`,
     ],
     charactersMax,
   )
+}
+
+const taintWords: Readonly<Record<string, string>> = {
+  'untrusted-text': 'text of people without write access was read',
+  'hidden-text': 'hidden text was removed from what was read',
+  'untrusted-repository': 'files of people without write access were read',
+  network: 'something from outside was fetched',
+}
+
+/** What a stranger wrote may have steered the session, whatever the checks say about its result. */
+function taintBlock({ taint }: TaskState, proven: boolean): string {
+  if (taint.length === 0) return ''
+  const words = [...new Set(taint.map(({ source }) => taintWords[source] ?? cell(source)))].join(', ')
+  return `**${proven ? 'Draft' : 'Read with care'}: ${words}.** ${taint.map(({ detail }) => cell(detail)).join('; ')}`
+}
+
+/** Said from the commit itself, so that it is so. */
+function ciBlock(commit: TaskState['commit']): string {
+  if (!commit?.message.endsWith(skipChecks)) return ''
+  return [
+    '**CI has not started on this**: the commit carries `skip-checks: true`, and required checks stay pending until a person pushes to this branch.',
+    'Workflows of `pull_request_target` are not stopped by it.',
+  ].join(' ')
 }
 
 /** Whether the model has spread a credential over its words and the names of its files, with words of ours between. */
@@ -142,9 +167,9 @@ function setupLine({ setup }: TaskState): string[] {
   return [`Setup: ${commands}${detected}${profile}, exit ${setup.exitCode ?? 'unknown'}${hosts ? `; network: ${hosts}` : ''}.`]
 }
 
-function modelBlock(text: string): string {
+function modelBlock({ taint }: TaskState, text: string): string {
   if (text.trim() === '') return ''
-  const quoted = makeInert(text.trim())
+  const quoted = makeInert(text.trim(), taint.length > 0 ? 'shown' : 'kept')
     .split('\n')
     .map(line => `> ${line}`)
     .join('\n')

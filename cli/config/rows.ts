@@ -11,6 +11,7 @@ export function rowsOf(config: EffectiveConfig): ConfigRow[] {
     { name: 'checks', setting: config.checks },
     { name: 'include', setting: config.include },
     { name: 'protected', setting: config.protected },
+    { name: 'ci', setting: config.ci },
     { name: 'sandbox.profile', setting: config.profile },
     { name: 'sandbox.policy', setting: config.policy },
     { name: 'sandbox.roots', setting: config.roots },

@@ -58,7 +58,7 @@ function textOf(rows: readonly ConfigRow[], { why }: Options, operatorFile: stri
 }
 
 function valueText(name: string, value: unknown): string {
-  if (value === null) return '(as detected)'
+  if (value === null) return name === 'ci' ? '(after-approval when a stranger was read, else always)' : '(as detected)'
   if (Array.isArray(value)) return value.length === 0 ? '(none)' : escapeText(value.join('; '))
   return name === 'limits.costMicroUsdMax' && value === 0 ? '0 (no cap)' : escapeText(String(value))
 }

@@ -97,7 +97,8 @@ export function proposeRun(order: RunOrder, taskId: string, settings: WorkerSett
     subject: subject && clipSubject(subject, limits.subjectBytesMax),
     commentId: null,
     base: repository.base,
-    grant: grantOf(row, settings.operator.sandbox?.profile ?? null, 'patch'),
+    // A file of the person's own, which they have read or could have.
+    grant: grantOf(row, { operatorProfile: settings.operator.sandbox?.profile ?? null, delivery: 'patch', trusted: true }),
     limits: taskLimitsOf(limits),
     delivery: 'patch',
     deadlineAt: now + limits.taskWallMs,

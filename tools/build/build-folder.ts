@@ -33,7 +33,7 @@ export async function buildFolder(root: string, folder: string): Promise<Built> 
 function emptyFolder(folder: string): void {
   mkdirSync(folder, { recursive: true })
   const known = new Set([
-    'program.cjs',
+    ...pairs.map(({ body }) => body),
     'native',
     'THIRD-PARTY-NOTICES.txt',
     ...Object.values(places).map(({ built }) => built.split('/')[0]),

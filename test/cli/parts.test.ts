@@ -207,7 +207,12 @@ describe('serve', () => {
       ['serve', '--port', new URL(url).port, '--host', '127.0.0.1', '--data', path.join(opened.folder, 'other')],
       { env },
     )
-    expect([taken.exitCode, taken.stderr]).toEqual([2, expect.stringMatching(/port \d+ is in use\n {2}name another one: --port N/)])
+    expect([taken.exitCode, taken.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /port \d+ is in use\n {2}name another one: --port N\n {2}another serve may share this data folder, on a port of its own/,
+      ),
+    ])
     running.kill('SIGTERM')
     expect((await running).exitCode).toBe(0)
   })

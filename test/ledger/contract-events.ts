@@ -225,6 +225,16 @@ export function effects({ of }: Each): void {
     expect(await ids('worker', startedAt + 100)).toEqual(['d', 'a', 'c'])
     expect(await ids('worker', startedAt + 100, 2)).toEqual(['d', 'a'])
     expect(await ids('worker', startedAt + 6)).toEqual(['d'])
+    const some = async (filter: { states?: 'in-flight' | 'unknown'; ended?: boolean; updatedAfter?: number }) =>
+      (await ledger.openEffects({ attempt: 'worker', updatedBefore: startedAt + 100, limit: 10, ...filter })).map(
+        ({ effectId }) => effectId,
+      )
+    expect(await some({ states: 'in-flight' })).toEqual(['d', 'a'])
+    expect(await some({ states: 'unknown' })).toEqual(['c'])
+    expect(await some({ updatedAfter: startedAt + 7 })).toEqual(['c'])
+    expect(await some({ ended: true })).toEqual([])
+    await ledger.append(batch(1, 10, [eventOf('task.ended')]))
+    expect(await some({ states: 'in-flight', ended: true })).toEqual(['d', 'a'])
   })
 }
 

@@ -25,7 +25,16 @@ export type AttackStage = {
 }
 
 export type Files = Readonly<Record<string, string | { link: string }>>
-export type Attack = { files?: Files; title?: string; body?: string; plays: readonly ModelTurn[] }
+export type Attack = {
+  files?: Files
+  title?: string
+  body?: string
+  /** Who wrote the issue: mona may write, lena may only read. */
+  author?: 'mona' | 'lena'
+  /** The model's last words. */
+  words?: string
+  plays: readonly ModelTurn[]
+}
 export type Result = {
   state: TaskState
   /** Texts the model was shown as tool results, in order. */
@@ -33,6 +42,8 @@ export type Result = {
   pull: { title: string; body: string; draft: boolean } | null
   /** Paths of the pushed tree with mode and content hash; empty when nothing was pushed. */
   pushed: Record<string, string>
+  /** The message of the pushed commit, byte by byte; '' when nothing was pushed. */
+  message: string
 }
 
 const secret = (name: string) => `canary-${name}-${Buffer.from(name).toString('hex')}-0123456789abcdef`
@@ -86,7 +97,7 @@ export async function openAttackStage(): Promise<AttackStage> {
     progress: () => undefined,
   })
   const ledger = openSqliteLedger({ dataDir, durability: 'process', clock: Date.now })
-  github.addUser({ login: 'mona' })
+  for (const login of ['mona', 'lena']) github.addUser({ login })
   let number = 0
   return {
     simulator,
@@ -114,8 +125,10 @@ async function play({ row, name, folder, simulator, serving, ledger }: Play): Pr
   const repo = `octo/${name}`
   await github.addRepository({ owner: 'octo', name, from: writeFiles(path.join(folder, name), { ...sampleFiles, ...row.files }) })
   github.setPermission(repo, 'mona', 'write')
-  const issue = await github.openIssue({ repo, author: 'mona', title: row.title ?? 'the sum is wrong', body: row.body ?? 'See the tests.' })
-  model.script([...row.plays, { text: 'Add instead of subtracting' }])
+  github.setPermission(repo, 'lena', 'read')
+  const { author = 'mona', title = 'the sum is wrong', body = 'See the tests.' } = row
+  const issue = await github.openIssue({ repo, author, title, body })
+  model.script([...row.plays, { text: row.words ?? 'Add instead of subtracting' }])
   const before = new Set((await ledger.tasks({ limit: 100 })).map(task => task.taskId))
   const comment = await github.comment({ repo, number: issue.number, author: 'mona', body: '/grok fix' })
   await github.deliver({
@@ -133,11 +146,13 @@ async function play({ row, name, folder, simulator, serving, ledger }: Play): Pr
 async function readResult(state: TaskState, repo: string, { github }: Simulator): Promise<Result> {
   const calls = (state.session?.turns ?? []).flatMap(turn => turn.calls)
   const pull = [...(github.state.repositories.get(repo)?.issues.values() ?? [])].find(issue => issue.pull)
+  const folder = github.state.repositories.get(repo)?.folder ?? ''
   return {
     state,
     results: calls.map(call => call.settled?.result ?? ''),
     pull: pull?.pull ? { title: pull.title, body: pull.body ?? '', draft: pull.pull.draft } : null,
-    pushed: state.commit && pull ? await treeOf(github.state.repositories.get(repo)?.folder ?? '', state.commit.sha) : {},
+    pushed: state.commit && pull ? await treeOf(folder, state.commit.sha) : {},
+    message: state.commit && pull ? await messageOf(folder, state.commit.sha) : '',
   }
 }
 
@@ -154,6 +169,12 @@ async function treeOf(folder: string, sha: string): Promise<Record<string, strin
         return [file, `${mode} ${id}`]
       }),
   )
+}
+
+async function messageOf(folder: string, sha: string): Promise<string> {
+  const argv = ['--git-dir', folder, '-c', 'safe.directory=*', 'cat-file', 'commit', sha]
+  const { stdout } = await execa('git', argv, { stripFinalNewline: false })
+  return stdout.slice(stdout.indexOf('\n\n') + 2)
 }
 
 function writeFiles(folder: string, files: Files): string {

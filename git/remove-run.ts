@@ -16,17 +16,39 @@ export async function removeRun(folder: string): Promise<void> {
   const stat = lstatSync(folder, { throwIfNoEntry: false })
   if (!stat) return
   if (!stat.isDirectory()) return rmSync(folder, { force: true })
-  const isRoot = process.getuid?.() === 0
-  if (isRoot && stat.uid === 0) {
-    for (const name of readdirSync(folder)) await removeRun(join(folder, name))
-  } else {
-    await removeAs(stat, folder)
+  for (const { owner, folders } of foreignFolders(folder, stat)) {
+    await removeAs(owner, folders)
     // What is left belongs to another owner. It is only safe to go in when nobody is there who could swap it.
-    if (isRoot && existsSync(folder) && !isEmpty(folder) && hasProcesses(stat.uid)) {
-      throw new Error(`${folder} can not be removed while processes of uid ${stat.uid} are alive`)
+    const left = isRoot ? folders.find(path => !isGone(path)) : undefined
+    if (left !== undefined && hasProcesses(owner.uid)) {
+      throw new Error(`${left} can not be removed while processes of uid ${owner.uid} are alive`)
     }
   }
   rmSync(folder, { recursive: true, force: true })
+}
+
+const isRoot = process.getuid?.() === 0
+
+type Owned = { owner: { uid: number; gid: number }; folders: string[] }
+
+/** The topmost folders that are not root's, by owner. When the host is not root everything is handed over in one piece. */
+function foreignFolders(folder: string, stat: Stats): Owned[] {
+  const owners = new Map<string, Owned>()
+  const visit = (path: string, { uid, gid }: Stats) => {
+    if (isRoot && uid === 0) {
+      for (const entry of readdirSync(path, { withFileTypes: true })) {
+        const below = join(path, entry.name)
+        const stat = entry.isDirectory() ? lstatSync(below, { throwIfNoEntry: false }) : undefined
+        if (stat) visit(below, stat)
+      }
+      return
+    }
+    const owned = owners.get(`${uid}:${gid}`) ?? { owner: { uid, gid }, folders: [] }
+    owned.folders.push(path)
+    owners.set(`${uid}:${gid}`, owned)
+  }
+  visit(folder, stat)
+  return [...owners.values()]
 }
 
 function hasProcesses(uid: number): boolean {
@@ -44,27 +66,35 @@ function isAlive(process: string, uid: number): boolean {
   }
 }
 
-async function removeAs(owner: Stats, folder: string): Promise<void> {
-  // The folder itself may stand in a parent that is not theirs: rm empties it, and the host takes the empty one away.
-  if (await runAs(owner, ['rm', '-rf', '--', folder])) return
-  // A folder without its rights keeps its content until its owner takes them back; chmod -R follows no link.
-  await runAs(owner, ['chmod', '-R', 'u+rwX', '--', folder])
-  await runAs(owner, ['rm', '-rf', '--', folder])
+async function removeAs(owner: Owned['owner'], folders: readonly string[]): Promise<void> {
+  for (let from = 0; from < folders.length; from += foldersAtOnce) {
+    const some = folders.slice(from, from + foldersAtOnce)
+    // A folder itself may stand in a parent that is not theirs: rm empties it, and the host takes the empty one away.
+    if (await runAs(owner, ['rm', '-rf', '--'], some)) continue
+    // A folder without its rights keeps its content until its owner takes them back; chmod -R follows no link.
+    await runAs(owner, ['chmod', '-R', 'u+rwX', '--'], some)
+    await runAs(owner, ['rm', '-rf', '--'], some)
+  }
 }
 
-/** True when nothing is left in the folder. */
-async function runAs({ uid, gid }: Stats, [file, ...argv]: string[]): Promise<boolean> {
-  await execa(file as string, argv, {
+const foldersAtOnce = 200
+
+/** True when nothing is left in the folders. */
+async function runAs({ uid, gid }: Owned['owner'], [file, ...argv]: string[], folders: readonly string[]): Promise<boolean> {
+  await execa(file as string, [...argv, ...folders], {
     env: { PATH: hostPath, LC_ALL: 'C' },
     extendEnv: false,
     cwd: '/',
     stdio: ['ignore', 'ignore', 'ignore'],
-    ...(process.getuid?.() === 0 ? { uid, gid } : {}),
+    ...(isRoot ? { uid, gid } : {}),
     timeout: removeWallMs,
     killSignal: 'SIGKILL',
     reject: false,
   })
-  const folder = argv.at(-1) as string
+  return folders.every(isGone)
+}
+
+function isGone(folder: string): boolean {
   return !existsSync(folder) || isEmpty(folder)
 }
 

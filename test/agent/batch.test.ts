@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { SessionStart } from '../../agent/index.ts'
-import { type FakeModel, type Simulator, startSimulator } from '../../simulator/index.ts'
+import type { FakeModel } from '../../simulator/index.ts'
 import { type FolderSandbox, openFolderSandbox } from './folder-sandbox.ts'
 import { runIn } from './harness.ts'
+import { useModel } from './shared-model.ts'
 
-let simulator: Simulator
 let model: FakeModel
-beforeAll(async () => {
-  simulator = await startSimulator()
-  model = simulator.model
-})
-afterAll(() => simulator.close())
-beforeEach(() => {
-  model.requests.length = 0
+useModel(fresh => {
+  model = fresh
 })
 
 type Call = { name: string; arguments: { [name: string]: unknown } }

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { costOf, openBudget } from '../../agent/budget.ts'
 import type { ModelSettings, SessionResult } from '../../agent/index.ts'
 import type { Limits } from '../../domain/index.ts'
-import { type FakeModel, type ModelScript, type Simulator, startSimulator } from '../../simulator/index.ts'
+import type { FakeModel, ModelScript } from '../../simulator/index.ts'
 import { openFolderSandbox } from './folder-sandbox.ts'
 import { runIn } from './harness.ts'
+import { useModel } from './shared-model.ts'
 
-let simulator: Simulator
 let model: FakeModel
-beforeAll(async () => {
-  simulator = await startSimulator()
-  model = simulator.model
-})
-afterAll(() => simulator.close())
-beforeEach(() => {
-  model.clearFaults()
-  model.requests.length = 0
+useModel(fresh => {
+  model = fresh
 })
 
 const price = { input: 3_000_000, cachedInput: 750_000, output: 15_000_000 }

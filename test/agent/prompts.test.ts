@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { removeHiddenText } from '../../agent/hidden-text.ts'
 import type { SessionStart } from '../../agent/index.ts'
 import { sessionLimits } from '../../agent/index.ts'
@@ -9,9 +9,10 @@ import { makeFirstPrompts } from '../../agent/prompt.ts'
 import { openFamily } from '../../agent/tools/families.ts'
 import { openFrames } from '../../agent/untrusted.ts'
 import { openPrompts } from '../../prompts/index.ts'
-import { type FakeModel, type ModelRequest, type Simulator, startSimulator } from '../../simulator/index.ts'
+import type { FakeModel, ModelRequest } from '../../simulator/index.ts'
 import { openFolderSandbox } from './folder-sandbox.ts'
 import { makeStart, runIn } from './harness.ts'
+import { useModel } from './shared-model.ts'
 
 async function prompts(start: Partial<SessionStart> = {}) {
   const opened = openPrompts()
@@ -63,15 +64,9 @@ describe('prompt files', () => {
 })
 
 describe('the first request', () => {
-  let simulator: Simulator
   let model: FakeModel
-  beforeAll(async () => {
-    simulator = await startSimulator()
-    model = simulator.model
-  })
-  afterAll(() => simulator.close())
-  beforeEach(() => {
-    model.requests.length = 0
+  useModel(fresh => {
+    model = fresh
     model.script([{ text: 'ok' }])
   })
 

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type ChatRequest, openChat } from '../../agent/chat.ts'
 import { sessionLimits } from '../../agent/index.ts'
 import { type FailureKind, failures } from '../../agent/model/failures.ts'
 import { backoffMs, openSampler, type Sample, type SampleOptions } from '../../agent/model/sampler.ts'
-import { type FakeModel, type ModelFault, type Simulator, startSimulator } from '../../simulator/index.ts'
+import type { FakeModel, ModelFault } from '../../simulator/index.ts'
 
-let simulator: Simulator
+import { useModel } from './shared-model.ts'
+
 let model: FakeModel
-beforeAll(async () => {
-  simulator = await startSimulator()
-  model = simulator.model
-})
-afterAll(() => simulator.close())
-beforeEach(() => {
-  model.clearFaults()
-  model.requests.length = 0
+useModel(fresh => {
+  model = fresh
   model.script([{ text: 'The answer.', usage: { promptTokens: 100, completionTokens: 7, cachedTokens: 20 } }])
 })
 

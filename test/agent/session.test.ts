@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { handOver, type SessionResult } from '../../agent/index.ts'
 import type { NewEvent } from '../../domain/index.ts'
-import { type FakeModel, type ModelRequest, type ModelScript, type Simulator, startSimulator } from '../../simulator/index.ts'
+import type { FakeModel, ModelRequest, ModelScript } from '../../simulator/index.ts'
 import { type FolderSandbox, openFolderSandbox } from './folder-sandbox.ts'
 import { runIn } from './harness.ts'
+import { useModel } from './shared-model.ts'
 
-let simulator: Simulator
 let model: FakeModel
-beforeAll(async () => {
-  simulator = await startSimulator()
-  model = simulator.model
-})
-afterAll(() => simulator.close())
-beforeEach(() => {
-  model.clearFaults()
-  model.requests.length = 0
+useModel(fresh => {
+  model = fresh
 })
 
 async function folder(files: { [path: string]: string } = {}): Promise<FolderSandbox> {

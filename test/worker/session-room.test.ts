@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { modelSettingsOf } from '../../worker/model-settings.ts'
+import type { SessionOrder } from '../../worker/session-order.ts'
+import { openSessionRoom } from '../../worker/session-room.ts'
+import { openWorker } from './open-worker.ts'
+
+/** An order for a real thread. Its sandbox is unavailable at once: what is tested needs none. */
+async function openOrder(cancelGraceMs: number): Promise<SessionOrder> {
+  const stage = await openWorker()
+  onTestFinished(() => stage.close())
+  const { repository, limits } = await stage.claimed('t_1')
+  const runDir = path.join(stage.dataDir, 'runs', 't_1')
+  const folder = { path: runDir, objects: runDir, lock: runDir, gid: null, wallMs: 1_000 }
+  const user = stage.ports.user
+  const workspace = { path: runDir, agentGitDir: runDir, agentMounts: [], index: runDir, extraObjects: null, user, submodules: [] }
+  return {
+    taskId: 't_1',
+    attempt: 1,
+    dataDir: stage.dataDir,
+    runDir,
+    start: {
+      taskId: 't_1',
+      request: { text: '/grok fix', requester: 'mona', subject: null },
+      repository: { owner: repository.owner, name: repository.name, baseRef: 'main', baseSha: 'a'.repeat(40) },
+      trust: { subject: 'trusted', repository: 'trusted' },
+      instructions: [],
+      grant: { profile: 'no such profile', capabilities: ['read'], effects: [] },
+      limits,
+      deadlineAt: Date.now() + 60_000,
+      network: 'none',
+      family: 'grok_build',
+      model: modelSettingsOf('x', undefined),
+    },
+    // Nobody listens there.
+    endpoint: { baseUrl: 'http://127.0.0.1:9/v1', apiKey: 'none', model: 'x' },
+    place: {
+      sandbox: { user, policy: 'required', masked: [], roots: [], readHost: false, wallMs: 1_000, limits: {} },
+      store: { path: runDir, mirror: folder },
+      workspace: { ...workspace, baseSha: 'a'.repeat(40), baseTree: 'a'.repeat(40), tree: 'a'.repeat(40), files: 0 },
+      workDir: runDir,
+      rules: { fileBytesMax: 1, packBytesMax: 1, filesMax: 1 },
+    },
+    baselineTree: 'a'.repeat(40),
+    poolSize: 0,
+    crashpoint: null,
+    cancelGraceMs,
+  }
+}
+
+/** Another process that has the ledger's write lock: whoever writes waits inside SQLite, where no message reaches it. */
+async function lockLedger(dataDir: string): Promise<() => Promise<void>> {
+  const script = `const d = new (require('better-sqlite3'))(process.argv[1]); d.exec('BEGIN IMMEDIATE'); console.log('held'); setInterval(() => {}, 1e6)`
+  const child = spawn(process.execPath, ['-e', script, path.join(dataDir, 'ledger.db')], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(child.stdout, 'data')
+  return async () => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+}
+
+test('a session that hears no stop is ended with its thread when the grace is over', { timeout: 30_000 }, async () => {
+  const order = await openOrder(300)
+  const release = await lockLedger(order.dataDir)
+  const stop = new AbortController()
+  const room = openSessionRoom('thread', true)
+  const result = room.run(order, stop.signal, () => undefined)
+  await sleep(1_500)
+  stop.abort('cancelled')
+  // Without the grace it would come back with the error of the lock that it never got.
+  expect(await result).toEqual({ kind: 'ended-by-force' })
+  await release()
+  await room.close()
+})
+
+test('red: one that hears it ends by itself, and says how', { timeout: 30_000 }, async () => {
+  const order = await openOrder(10_000)
+  const stop = new AbortController()
+  const room = openSessionRoom('thread', false)
+  const result = room.run(order, stop.signal, () => undefined)
+  await sleep(1_000)
+  stop.abort('cancelled')
+  expect(await result).toMatchObject({ kind: 'ended' })
+  await room.close()
+})

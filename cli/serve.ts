@@ -5,8 +5,10 @@ import { createLogger } from '../telemetry/index.ts'
 import { dataFolderOf, makeDataFolder } from './data-folder.ts'
 import { escapeText } from './escape.ts'
 import { UsageError } from './exit.ts'
+import { readOperator } from './read-operator.ts'
 import { requiredModel } from './required-model.ts'
 import { startServe } from './start-serve.ts'
+import { requireTenantsApart } from './tenants.ts'
 
 export function define(command: Command, environment: Environment): void {
   command
@@ -25,13 +27,16 @@ type Options = { port?: string; host?: string; data?: string }
 /** Runs until SIGTERM or SIGINT; then running tasks are handed back, and the next start goes on with them. */
 async function serve(options: Options, environment: Environment): Promise<void> {
   const logger = createLogger(environment.LOG_LEVEL ?? 'info')
+  const dataDir = makeDataFolder(dataFolderOf(environment, options.data))
+  const [github, owners, model] = [appSettings(environment), allowedOwners(environment), requiredModel(environment)]
+  requireTenantsApart(readOperator(environment, dataDir), owners)
   const serving = await startServe({
-    dataDir: makeDataFolder(dataFolderOf(environment, options.data)),
+    dataDir,
     host: options.host ?? environment.HOST ?? '0.0.0.0',
     port: portOf(options.port) ?? environment.PORT ?? 3000,
-    github: appSettings(environment),
-    allowedOwners: allowedOwners(environment),
-    model: requiredModel(environment),
+    github,
+    allowedOwners: owners,
+    model,
     environment,
     logger,
     progress: () => undefined,

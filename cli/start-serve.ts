@@ -26,6 +26,7 @@ import { type OutboxLead, openOutboxLead } from './outbox-lead.ts'
 import { taskLimitsOf } from './read-operator.ts'
 import { sandboxUser } from './sandbox-user.ts'
 import { takeSlot } from './take-slot.ts'
+import { tenantsOf } from './tenants.ts'
 
 export type ServeOptions = {
   dataDir: string
@@ -107,9 +108,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
       leaving = true
       // Running tasks first: an orchestrator that waits only so long must find them handed back.
       await claims.drain()
-      const closed = new Promise(done => server.close(done))
-      server.closeAllConnections()
-      await closed
+      await closeDoor(server)
       await opened.stop()
       await parts.queue.close()
       await parts.ledger.close()
@@ -117,6 +116,17 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
       lock.release()
     },
   }
+}
+
+/** How long a delivery that is being stored may take to get its answer: GitHub sends one that was cut off to nobody else. */
+const lastAnswersMs = 1_000
+
+async function closeDoor(server: Server): Promise<void> {
+  const closed = new Promise(done => server.close(done))
+  server.closeIdleConnections()
+  const late = setTimeout(() => server.closeAllConnections(), lastAnswersMs)
+  await closed
+  clearTimeout(late)
 }
 
 function listenError(error: unknown, { host, port }: ServeOptions): unknown {
@@ -185,6 +195,7 @@ function workerPorts(options: ServeOptions, { ledger, github, markerKey, signer,
     logger: options.logger,
     progress: options.progress,
     user: sandboxUser(settings(), 0),
+    tenants: tenantsOf(options.allowedOwners),
     takeSlot: () => takeSlot(options.dataDir),
     userOfSlot: slot => sandboxUser(settings(), slot),
     sessionPlace: 'thread',

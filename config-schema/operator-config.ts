@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { HostPort } from './host-port.ts'
 import { type LimitName, limitTable } from './limits.ts'
 
 const limitNames = Object.keys(limitTable) as [LimitName, ...LimitName[]]
@@ -33,15 +34,9 @@ export const OperatorConfig = z.strictObject({
   egress: z
     .strictObject({
       /** `host:port` pairs that setup may reach besides the registries of the detected ecosystem. */
-      allow: z
-        .array(z.string().regex(/^[^\s:]+:\d+$/, 'must be host:port'))
-        .max(200)
-        .optional(),
+      allow: z.array(HostPort).max(200).optional(),
       /** The only private addresses the proxy may dial, as `host:port`. */
-      allowPrivate: z
-        .array(z.string().regex(/^[^\s:]+:\d+$/, 'must be host:port'))
-        .max(20)
-        .optional(),
+      allowPrivate: z.array(HostPort).max(20).optional(),
     })
     .optional(),
   /** Whether CI starts on our commits: see `effectiveConfig`. */

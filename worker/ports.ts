@@ -18,6 +18,8 @@ export type WorkerPorts = {
   settings(): Promise<WorkerSettings>
   /** The Unix user sandboxes of this slot run as. */
   user: SandboxUser
+  /** Whether people of more than one owner are served: some profiles are not for that. */
+  tenants: 'one' | 'several'
   /** One user for each task that is worked on at the same time, so that sessions can not read each other's files. */
   userOfSlot(slot: number): SandboxUser
   /** A slot no other living process has; given back when its task has left. */

@@ -11,6 +11,7 @@ import {
 } from '../config-schema/index.ts'
 import { detectCommands, findCommand, type Limits } from '../domain/index.ts'
 import { fetchMirror, hasCommit, listTreeAt, type Mirror, openMirror, openStore, readFileAt } from '../git/index.ts'
+import { describeProfile } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { report } from './report.ts'
 import { goOn, Stopped } from './stopped.ts'
@@ -90,10 +91,12 @@ async function fetchBase(task: Task, mirror: Mirror): Promise<void> {
  * What the commands of this task may have at most: what it was accepted with, what its earlier commands had, and what the
  * operator allows today. A setting that was widened later is for later tasks.
  */
-function profileMaxOf({ accepted, log, settings }: Task): ProfileName {
+function profileMaxOf({ accepted, log, ports, settings }: Task): ProfileName {
   const granted = accepted.grant.profile
   const today = settings.operator.sandbox?.profile ?? findCommand(accepted.command.verb)?.profile ?? granted
   const narrowest = narrowestProfile([granted, log.state().workspace?.sandbox.profile ?? granted, today])
+  if (narrowest !== null && ports.tenants === 'several' && describeProfile(narrowest)?.singleTenantOnly)
+    throw new Error(`the profile ${narrowest} is for a worker of one tenant, and this one serves several; nothing was run`)
   if (narrowest !== null) return narrowest
   throw new Error(`the task was accepted with the profile ${granted} and the operator's is now ${today}; no profile is within both`)
 }

@@ -90,6 +90,7 @@ export function runPorts({ dataDir, ledger, owner, keys }: RunPlace, options: Po
     model,
     settings: async () => workerSettings(environment, dataDir),
     user,
+    tenants: 'one',
     userOfSlot: () => user,
     takeSlot: () => ({ slot: 0, release: () => undefined }),
     sessionPlace: options.sessionPlace,

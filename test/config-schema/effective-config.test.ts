@@ -8,6 +8,7 @@ import {
   parseConfig,
   RepositoryConfig,
 } from '../../config-schema/index.ts'
+import { findUnusableEntry } from '../../sandbox/egress/allow-list.ts'
 
 const nobody: OperatorConfig = { version: 1 }
 const absent = { kind: 'absent' } as const
@@ -114,12 +115,32 @@ describe('a broken file', () => {
     ['a key that stands twice', RepositoryConfig, 'version: 1\nversion: 1\n', '2:1', ''],
     ['a relative root of the operator', OperatorConfig, 'version: 1\nsandbox:\n  roots: [opt]\n', '3:11', 'sandbox.roots.0'],
     ['nothing but a text', OperatorConfig, 'hello\n', '1:1', ''],
+    ...['https://a.example:443', 'a.example', 'a.example.:443', 'a_b.example:443', '0x7f.1:80', 'a.example:70000', '[::1]:80', 'a b:1'].map(
+      place =>
+        [`the place ${place}`, OperatorConfig, `version: 1\negress:\n  allow: ['b.example:1', '${place}']\n`, '3:26', 'egress.allow.1'] as [
+          string,
+          typeof OperatorConfig,
+          string,
+          string,
+          string,
+        ],
+    ),
   ]
   it.each(broken)('%s', (_, schema, text, at, path) => {
     const parsed = parseConfig(schema, text)
     expect(parsed.kind).toBe('invalid')
     const [first] = parsed.kind === 'invalid' ? parsed.problems : []
     expect([`${first?.line}:${first?.column}`, first?.path]).toEqual([at, path])
+  })
+  it('is none because of a host in upper case, which is the same host; nor because of an address or any name', () => {
+    const parsed = parseConfig(
+      OperatorConfig,
+      "version: 1\negress:\n  allow: ['Registry.Example:443', '10.1.2.3:4873', '*:443', 'localhost:80']\n",
+    )
+    expect(parsed).toMatchObject({ value: { egress: { allow: ['registry.example:443', '10.1.2.3:4873', '*:443', 'localhost:80'] } } })
+    const allow = parsed.kind === 'parsed' ? ((parsed.value as OperatorConfig).egress?.allow ?? []) : []
+    // What the config takes, the proxy can match.
+    expect(findUnusableEntry(allow.map(place => ({ host: place.split(':')[0] ?? '', port: Number(place.split(':')[1]) })))).toBe(null)
   })
   it('is told of an alias bomb and of its size, and is not read', () => {
     const bomb = `version: 1\na: &a [x,x,x,x,x,x,x,x,x]\n${['b', 'c', 'd', 'e', 'f'].map((name, index) => `${name}: &${name} [${Array.from({ length: 9 }, () => `*${'abcdef'[index]}`).join(',')}]`).join('\n')}\n`

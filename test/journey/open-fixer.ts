@@ -10,13 +10,13 @@ import { decideRun, proposeRun, readCommand } from '../../cli/run/order.ts'
 import type { TaskState } from '../../domain/index.ts'
 import { type ModelScript, startFakeModel } from '../../simulator/index.ts'
 import { silentLogger } from '../../telemetry/index.ts'
-import { executeTask } from '../../worker/index.ts'
+import { executeTask, type WorkerPorts } from '../../worker/index.ts'
 
 export type Files = Readonly<Record<string, string>>
 /** `grokbot run` without its process: many tasks, one after another, on one data folder. */
 export type Fixer = { fix(files: Files, script: ModelScript): Promise<TaskState>; close(): Promise<void> }
 
-export async function openFixer(operator: object = {}): Promise<Fixer> {
+export async function openFixer(operator: object = {}, other: Partial<WorkerPorts> = {}): Promise<Fixer> {
   const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-fixer-'))
   chmodSync(folder, 0o711)
   const dataDir = path.join(folder, 'data')
@@ -43,7 +43,7 @@ export async function openFixer(operator: object = {}): Promise<Fixer> {
       }
       const claim = await acceptAndClaim(place, proposeRun(order, `t_${ulid()}`, settings, Date.now()), settings)
       const ports = runPorts(place, { environment, model: endpoint, logger: silentLogger, sessionPlace: 'here', progress: () => undefined })
-      return await executeTask(claim, new AbortController().signal, ports)
+      return await executeTask(claim, new AbortController().signal, { ...ports, ...other })
     },
     async close() {
       await model.close()

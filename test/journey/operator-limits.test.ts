@@ -30,3 +30,15 @@ test('commandFileBytesMax ends a command that writes a larger file, and the chan
   expect(await bytesOf({ commandFileBytesMax: 102_400 })).toEqual(['succeeded', '102400'])
   expect(await bytesOf({})).toEqual(['succeeded', '200000'])
 })
+
+test.each([
+  ['one', 'succeeded'],
+  ['several', 'errored'],
+] as const)('the profile off, set while %s tenant is served: %s', { timeout: 60_000 }, async (tenants, outcome) => {
+  const { fix, close } = await openFixer({ sandbox: { profile: 'off' } }, { tenants })
+  onTestFinished(close)
+  const state = await fix(files, [write, { text: 'Say fixed' }])
+  expect(state.outcome?.outcome).toBe(outcome)
+  if (tenants === 'several')
+    expect([state.outcome?.reason, state.workspace]).toEqual([expect.stringContaining('is for a worker of one tenant'), null])
+})

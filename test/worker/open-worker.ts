@@ -50,6 +50,7 @@ export async function openWorker(aheadMs = 0): Promise<WorkerStage> {
     model: { baseUrl: '', apiKey: '', model: '' },
     settings: async () => ({ limits, operator: { version: 1 }, prefix: '/grok' }),
     user,
+    tenants: 'one',
     userOfSlot: () => user,
     takeSlot: () => ({ slot: 0, release: () => undefined }),
     crashpoint: null,

@@ -74,7 +74,7 @@ async function readSubject(
   const body = await removeHiddenText(subject.body)
   const taints: { source: string; detail: string }[] = []
   const removed = [...title.removed, ...body.removed]
-  const where = `${subject.kind} #${subject.number}`
+  const where = nameOf(subject)
   if (removed.length > 0)
     taints.push({ source: 'hidden-text', detail: `${where}: ${removed.map(row => `${row.count} ${row.kind}`).join(', ')}` })
   if (trust === 'untrusted') taints.push({ source: 'untrusted-text', detail: `${where}: its author is not known to have write access` })
@@ -82,6 +82,11 @@ async function readSubject(
     subject: { ...subject, title: clip(title.visible, limits.issueBytesMax), body: clip(body.visible, limits.issueBytesMax) },
     taints,
   }
+}
+
+/** An issue that came as a file has no number. */
+function nameOf({ kind, number }: { kind: string; number: number }): string {
+  return number > 0 ? `${kind} #${number}` : `the ${kind}`
 }
 
 const networks: { [network in SessionStart['network']]: string } = {
@@ -107,7 +112,7 @@ function renderPrompts(inputs: Omit<PromptContext, 'templates'>, frames: Frames,
     requester: inputs.requester,
     request: oneLine(inputs.request),
     subject: subject
-      ? `\n# The ${subject.kind} it is about\n${frames.data(`${subject.kind} #${subject.number}`, `Title: ${oneLine(subject.title)}\n\n${subject.body}`)}\n`
+      ? `\n# The ${subject.kind} it is about\n${frames.data(nameOf(subject), `Title: ${oneLine(subject.title)}\n\n${subject.body}`)}\n`
       : '',
     instructions: inputs.instructions
       .map(

@@ -89,14 +89,23 @@ export type BundleSource = {
 
 /** Pure: the same ledger, facts, signer and version always give the same bundle. */
 export function composeBundle(source: BundleSource): Omit<Bundle, 'envelope'> {
+  const entries = [...composeEntries(source)]
+  return { manifest: composeManifest(source, entries), entries }
+}
+
+/** One after another: a task has up to ten thousands of them, and whoever takes them can let others in between. */
+export function* composeEntries({ entries, redaction, erasedAt }: Omit<BundleSource, 'signer'>): Generator<BundleEntry> {
+  for (const entry of entries) yield composeEntry(entry, redaction, erasedAt !== null)
+}
+
+export function composeManifest(source: BundleSource, entries: readonly BundleEntry[]): BundleManifest {
   const { task, facts, redaction, erasedAt, signer } = source
-  const entries = source.entries.map(entry => composeEntry(entry, redaction, erasedAt !== null))
   const last = entries.at(-1)
   if (last === undefined) throw new Error(`task ${task} has no events, so there is nothing to prove`)
   const redacted = entries.flatMap(({ header, payload }) =>
     payload.kind === 'redacted' ? [{ seq: header.seq, sha256: sha256(payload.text) }] : [],
   )
-  const manifest: BundleManifest = {
+  return {
     task,
     facts,
     events: entries.length,
@@ -107,7 +116,6 @@ export function composeBundle(source: BundleSource): Omit<Bundle, 'envelope'> {
     signer,
     tool: { name: 'grokbot', version: source.toolVersion },
   }
-  return { manifest, entries }
 }
 
 function composeEntry({ header, salt, payload }: LedgerEntry, redaction: Redaction, erased: boolean): BundleEntry {
@@ -152,16 +160,29 @@ export function statementOf(manifest: BundleManifest): Buffer {
 }
 
 /** The pieces of the file: one line for the manifest, one for each entry, one for the envelope, each as JCS (RFC 8785). */
-export function bundleLines({ manifest, entries, envelope }: Bundle): string[] {
-  return [
-    `${firstLine.before}${canonical(manifest)}${firstLine.after}`,
-    ...entries.map((entry, index) => `${canonical(entry)}${index === entries.length - 1 ? '' : ','}`),
-    `${lastLine.before}${canonical(envelope)}${lastLine.after}`,
-  ]
+export function* bundleLines({ manifest, entries, envelope }: Bundle): Generator<string> {
+  yield `${firstLine.before}${canonical(manifest)}${firstLine.after}\n`
+  for (const [index, entry] of entries.entries()) yield `${canonicalEntry(entry)}${index === entries.length - 1 ? '' : ','}\n`
+  yield `${lastLine.before}${canonical(envelope)}${lastLine.after}\n`
 }
 
 export function renderBundle(bundle: Bundle): string {
-  return `${bundleLines(bundle).join('\n')}\n`
+  return [...bundleLines(bundle)].join('')
+}
+
+/**
+ * As `canonical`, many times faster: the keys stand in their order here, numbers are whole, and JavaScript writes
+ * well-formed text as RFC 8785 does. A test holds both against each other.
+ */
+export function canonicalEntry({ header, payload }: BundleEntry): string {
+  const { actor, at, attempt, commandId, hash, payloadHash, seq, task, type, version } = header
+  const ordered = { actor, at, attempt, commandId, hash, payloadHash, seq, task, type, version }
+  if (payload.kind === 'full')
+    return JSON.stringify({ header: ordered, payload: { kind: payload.kind, salt: payload.salt, text: payload.text } })
+  return JSON.stringify({
+    header: ordered,
+    payload: payload.kind === 'redacted' ? { kind: payload.kind, text: payload.text } : { kind: payload.kind },
+  })
 }
 
 export const firstLine = { before: `{"format":${JSON.stringify(bundleFormat)},"manifest":`, after: ',"entries":[' }

@@ -38,7 +38,7 @@ export async function endTask(task: Task, end: TaskEnd): Promise<TaskState> {
     const said = cutShort(end) ? withDelivery(reason, task.log.state()) : reason
     await task.log.record({ type: 'task.ended', commandId: `${task.id}:ended`, payload: { outcome, reason: said, summary } })
   }
-  await writeTaskBundle(task.id, task.taskDir, task.ports).catch(error => {
+  await writeTaskBundle(task.id, task.taskDir, task.ports, task.log.state()).catch(error => {
     task.ports.logger.error({ error, task: task.id }, 'the bundle could not be written; the sweep tries again')
   })
   report(task, { kind: 'ended', outcome: task.log.state().outcome?.outcome ?? outcome, reason })

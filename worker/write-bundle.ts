@@ -1,16 +1,19 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import path from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import {
   type Bundle,
+  type BundleEntry,
   type BundleFacts,
   type BundleSource,
-  composeBundle,
+  bundleLines,
+  composeEntries,
+  composeManifest,
   foldTask,
   preAuthEncoding,
   readBundle,
   readPublicKey,
   redactionOf,
-  renderBundle,
   sealEnvelope,
   statementOf,
   statementPayloadType,
@@ -31,18 +34,25 @@ export function bundlePath(taskDir: string): string {
 /**
  * The proof of an ended task as one file, made from the ledger: the same ledger, key and version always give the same
  * bytes. Safe to repeat. A signer that fails costs the signature, never the record. `none`: the task was erased before
- * it had a bundle, so that nothing says what it was about.
+ * it had a bundle, so that nothing says what it was about. `known`: the task's state, of a caller who has it; reading it
+ * again costs a long task's time twice. Others are let in between: this thread renews leases.
  */
-export async function writeTaskBundle(taskId: string, taskDir: string, ports: BundlePorts): Promise<'signed' | 'unsigned' | 'none'> {
+export async function writeTaskBundle(
+  taskId: string,
+  taskDir: string,
+  ports: BundlePorts,
+  known: TaskState | null = null,
+): Promise<'signed' | 'unsigned' | 'none'> {
   const file = bundlePath(taskDir)
   const { entries } = await ports.ledger.readRecord(taskId)
   const erasedAt = (await ports.ledger.task(taskId))?.erasedAt ?? null
-  const facts = erasedAt === null ? factsOf(foldTask(await ports.ledger.readEvents(taskId))) : await factsBefore(file)
+  const facts = erasedAt === null ? factsOf(known ?? foldTask(await ports.ledger.readEvents(taskId))) : await factsBefore(file)
   if (facts === null) return 'none'
   const redaction = redactionOf[facts.repository.visibility]
-  const bundle = await signBundle({ task: taskId, facts, entries, redaction, erasedAt, toolVersion }, ports)
+  const source = { task: taskId, facts, entries, redaction, erasedAt, toolVersion }
+  const bundle = await signBundle(source, await inSlices(composeEntries(source)), ports)
   crashpoint('bundle.beforeWrite')
-  await replaceFile(file, renderBundle(bundle))
+  await replaceFile(file, inPieces(bundleLines(bundle)))
   crashpoint('bundle.afterWrite')
   return bundle.envelope === null ? 'unsigned' : 'signed'
 }
@@ -65,22 +75,26 @@ async function factsBefore(file: string): Promise<BundleFacts | null> {
   return read?.kind === 'read' ? read.bundle.manifest.facts : null
 }
 
-async function signBundle(source: Omit<BundleSource, 'signer'>, { signer, logger }: BundlePorts): Promise<Bundle> {
+async function signBundle(
+  source: Omit<BundleSource, 'signer'>,
+  entries: readonly BundleEntry[],
+  { signer, logger }: Pick<BundlePorts, 'signer' | 'logger'>,
+): Promise<Bundle> {
   if (signer !== null) {
     const key = requiredKey(signer)
-    const content = composeBundle({ ...source, signer: { keyId: key.keyId, publicKey: key.spki.toString('base64') } })
-    const statement = statementOf(content.manifest)
+    const manifest = composeManifest({ ...source, signer: { keyId: key.keyId, publicKey: key.spki.toString('base64') } }, entries)
+    const statement = statementOf(manifest)
     const signed = preAuthEncoding(statementPayloadType, statement)
     try {
       const signature = await signer.sign(signed)
       // A command that signs with another key, or other bytes, would give bundles that nobody can verify.
       if (!verifySignature(signed, signature, key)) throw new Error('the signature does not fit the signer’s public key')
-      return { ...content, envelope: sealEnvelope(statementPayloadType, statement, key.keyId, signature) }
+      return { manifest, entries, envelope: sealEnvelope(statementPayloadType, statement, key.keyId, signature) }
     } catch (error) {
       logger.error({ error, task: source.task }, 'bundle is written unsigned')
     }
   }
-  return { ...composeBundle({ ...source, signer: null }), envelope: null }
+  return { manifest: composeManifest({ ...source, signer: null }, entries), entries, envelope: null }
 }
 
 function requiredKey({ publicKeyPem }: Signer) {
@@ -89,10 +103,38 @@ function requiredKey({ publicKeyPem }: Signer) {
   return key
 }
 
+/** So long this thread may be kept from everything else at once. */
+const sliceMs = 10
+const pieceCharacters = 262_144
+
+async function inSlices<T>(items: Iterable<T>): Promise<T[]> {
+  const taken: T[] = []
+  let until = performance.now() + sliceMs
+  for (const item of items) {
+    taken.push(item)
+    if (performance.now() < until) continue
+    await setImmediate()
+    until = performance.now() + sliceMs
+  }
+  return taken
+}
+
+/** Lines put together to pieces that are worth a write each; the writes are what lets others in. */
+function* inPieces(lines: Iterable<string>): Generator<string> {
+  let piece = ''
+  for (const line of lines) {
+    piece += line
+    if (piece.length < pieceCharacters) continue
+    yield piece
+    piece = ''
+  }
+  if (piece !== '') yield piece
+}
+
 let parts = 0
 
 /** Written aside and renamed: a reader sees the old file or the new one, also after a power cut. */
-async function replaceFile(file: string, text: string): Promise<void> {
+async function replaceFile(file: string, text: Iterable<string>): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
   parts += 1
   const part = `${file}.${process.pid}.${parts}.part`

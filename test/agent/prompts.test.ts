@@ -119,6 +119,19 @@ describe('the first request', () => {
     expect(result).toMatchObject({ tainted: taints })
   })
 
+  it('calls an issue that came as a file by no number, in the prompt and in the taint', async () => {
+    const subject = { kind: 'issue' as const, number: 0, title: 'Crash', body: 'See.' }
+    const { events, body } = await first({
+      request: { text: '/grok fix', requester: 'mona', subject },
+      trust: { subject: 'untrusted', repository: 'trusted' },
+    })
+    expect(body.messages[1]?.content).toContain('source="the issue"')
+    expect(body.messages[1]?.content).not.toContain('#0')
+    expect(events.flatMap(event => (event.type === 'taint.raised' ? [event.payload.detail] : []))).toEqual([
+      'the issue: its author is not known to have write access',
+    ])
+  })
+
   it('taints once when files of a head that is not trusted are read', async () => {
     const sandbox = await openFolderSandbox({ 'a.txt': 'x' })
     onTestFinished(() => sandbox.remove())

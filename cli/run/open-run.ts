@@ -7,7 +7,7 @@ import type { Signer, TaskProgress, WorkerPorts, WorkerSettings } from '../../wo
 import { escapeText } from '../escape.ts'
 import { UsageError } from '../exit.ts'
 import { installationSigner, readOrMakeKey } from '../keys.ts'
-import { readOperator, workerSettings } from '../read-operator.ts'
+import { workerSettings } from '../read-operator.ts'
 import { sandboxUser } from '../sandbox-user.ts'
 
 /** What a task of this process is marked and signed with. */
@@ -81,14 +81,16 @@ export type PortsOptions = {
 export function runPorts({ dataDir, ledger, owner, keys }: RunPlace, options: PortsOptions): WorkerPorts {
   const { environment, model, logger, progress } = options
   registerSecret(model.apiKey)
-  const user = sandboxUser(readOperator(environment, dataDir), 1 + (process.pid % runSlots))
+  // A run is short: it ends by the settings it began with.
+  const settings = workerSettings(environment, dataDir)
+  const user = sandboxUser(settings, 1 + (process.pid % runSlots))
   return {
     ledger,
     dataDir,
     owner,
     github: null,
     model,
-    settings: async () => workerSettings(environment, dataDir),
+    settings: async () => settings,
     user,
     tenants: 'one',
     userOfSlot: () => user,

@@ -39,7 +39,7 @@ export const limitTable = {
   cancelGraceMs: { default: 5_000, why: 'from a stop to the end of the session, whatever it is doing; its tools get a fifth of it' },
   progressGapMs: { default: 15_000, why: 'pause between edits of one progress comment' },
   progressAfterMs: { default: 20_000, why: 'runs shorter than this have no progress comment' },
-  outageTriesMax: { default: 8, why: 'tries of one step while GitHub is away, before the task ends as errored' },
+  outageTriesMax: { default: 8, why: 'tries of one request while GitHub is away, before the task ends as errored' },
   outageWaitMs: { default: 1_000, why: 'first wait of those; it doubles, up to a minute' },
   githubTimeoutMs: { default: 10_000, why: 'one request to the GitHub API' },
   retryWaitMs: { default: 1_000, why: 'first wait of a delivery or effect that could not be done; it doubles' },

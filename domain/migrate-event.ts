@@ -10,7 +10,7 @@ export function migrateEvent(event: { type: string; version: number }, payload: 
   if (!Number.isInteger(version) || version < 1 || version > table.version) throw new UnknownEvent(type, version)
   let lifted = payload
   for (let from = version; from < table.version; from += 1) {
-    const migrate = table.steps[`${type}@${from}`]
+    const migrate = table.migrators[`${type}@${from}`]
     if (migrate === undefined) throw new UnknownEvent(type, from)
     lifted = migrate(lifted)
   }
@@ -21,10 +21,10 @@ export type EventMigrators = {
   /** The version every payload is lifted to. */
   version: number
   /** `<type>@<version>` to the function that makes version + 1 of it. */
-  steps: Readonly<Record<string, (payload: unknown) => unknown>>
+  migrators: Readonly<Record<string, (payload: unknown) => unknown>>
 }
 
-export const eventMigrators: EventMigrators = { version: eventVersion, steps: {} }
+export const eventMigrators: EventMigrators = { version: eventVersion, migrators: {} }
 
 /** The ledger holds an event this program can not read: it was written by a newer one. */
 export class UnknownEvent extends Error {

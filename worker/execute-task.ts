@@ -14,7 +14,7 @@ import { runChecks } from './run-checks.ts'
 import { runTaskSession } from './run-task-session.ts'
 
 /**
- * The second half of the road, from a claim to one recorded outcome. Every step first looks at what the ledger already
+ * The second half of the road, from a claim to one recorded outcome. Every line first looks at what the ledger already
  * says and does only what is missing, so an attempt that follows a dead one walks the same road. Throws `OwnershipLost`
  * when a newer attempt took over, and `Stopped` when the task is handed back; whatever else breaks ends the task as
  * `errored` with all evidence kept.

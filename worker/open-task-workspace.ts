@@ -12,7 +12,7 @@ import type { Base, Task, TaskWorkspace } from './task.ts'
 /** Checks the base out, runs its setup, and records both; the tree after setup is what "changed" is measured against. */
 export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPlace> {
   const { ports, settings } = task
-  report(task, { kind: 'step', step: 'workspace', detail: base.sha.slice(0, 12) })
+  report(task, { kind: 'stage', stage: 'workspace', detail: base.sha.slice(0, 12) })
   // The mirror's own group is what lets this session, and no other, read its objects.
   const user = base.mirror.gid === null ? ports.user : { uid: ports.user.uid, gid: base.mirror.gid }
   const sandbox = sandboxPlaceOf(task, user)
@@ -64,7 +64,7 @@ export function treePlaceOf({ sandbox, store, workspace: { remove: _, ...workspa
 }
 
 async function setUp(task: Task, base: Base, place: TaskPlace): Promise<void> {
-  report(task, { kind: 'step', step: 'setup', detail: base.setup.commands.join('; ') || 'nothing to set up' })
+  report(task, { kind: 'stage', stage: 'setup', detail: base.setup.commands.join('; ') || 'nothing to set up' })
   const setup = await runSetup(task, place.sandbox, base, place.workspace, place.sessionDir)
   crashpoint('setup.done')
   if (task.log.state().setup) return

@@ -44,7 +44,7 @@ export type Signer = { keyId: string; publicKeyPem: string; sign(bytes: Uint8Arr
 
 export type TaskProgress =
   | { kind: 'session'; update: ProgressUpdate }
-  | { kind: 'step'; step: 'mirror' | 'workspace' | 'setup' | 'session' | 'change' | 'checks' | 'delivery'; detail: string }
+  | { kind: 'stage'; stage: 'mirror' | 'workspace' | 'setup' | 'session' | 'change' | 'checks' | 'delivery'; detail: string }
   /** The work tree is there, and what its sandbox was measured to have. */
   | { kind: 'opened'; sandbox: SandboxReport; network: 'none' | 'proxy' | 'host' }
   | { kind: 'check'; name: string; cell: string; state: 'running' | 'passed' | 'failed' | 'cached'; detail: string; durationMs: number }

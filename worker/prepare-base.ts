@@ -27,7 +27,7 @@ const instructionFiles = ['AGENTS.md', 'CLAUDE.md'] as const
 export async function prepareBase(task: Task): Promise<Base> {
   const { accepted, ports, settings } = task
   refuseHopeless(task)
-  report(task, { kind: 'step', step: 'mirror', detail: `${accepted.repository.owner}/${accepted.repository.name}` })
+  report(task, { kind: 'stage', stage: 'mirror', detail: `${accepted.repository.owner}/${accepted.repository.name}` })
   const mirror = await openMirror({
     dataDir: ports.dataDir,
     tenant: tenantOf(task),

@@ -8,7 +8,7 @@ export function report(task: Pick<Task, 'id' | 'ports' | 'comment'>, update: Tas
   task.ports.progress(task.id, update)
 }
 
-const stepWords = {
+const stageWords = {
   mirror: 'fetching the repository',
   workspace: 'checking the base out',
   setup: 'running setup',
@@ -20,8 +20,8 @@ const stepWords = {
 
 function wordsOf(update: TaskProgress): string | null {
   switch (update.kind) {
-    case 'step':
-      return stepWords[update.step]
+    case 'stage':
+      return stageWords[update.stage]
     case 'check':
       return update.state === 'running' ? `check \`${update.name.replaceAll('`', ' ')}\`` : null
     case 'session':

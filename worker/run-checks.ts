@@ -27,7 +27,7 @@ export async function runChecks(task: Task, base: Base, change: Change, { worksp
   for (const [tree, cells] of groupByTree(trees)) {
     const missing = cells.filter(cell => !isSettled(task, cell, base.checks.commands))
     if (missing.length === 0 || base.checks.commands.length === 0) continue
-    report(task, { kind: 'step', step: 'checks', detail: missing.join(', ') })
+    report(task, { kind: 'stage', stage: 'checks', detail: missing.join(', ') })
     await checkTree(task, base, tree, missing, place)
   }
 }

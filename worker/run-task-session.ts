@@ -16,7 +16,7 @@ import { OwnershipLost } from './task-log.ts'
 export async function runTaskSession(task: Task, base: Base, place: TaskPlace): Promise<void> {
   if (task.log.state().change) return
   const { ports } = task
-  report(task, { kind: 'step', step: 'session', detail: ports.model.model })
+  report(task, { kind: 'stage', stage: 'session', detail: ports.model.model })
   const result = await task.room.run(orderOf(task, base, place), task.stop, message => {
     if (message.kind === 'progress') report(task, { kind: 'session', update: message.update })
   })

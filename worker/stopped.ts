@@ -5,7 +5,7 @@ import { OwnershipLost } from './task-log.ts'
 /** Why an attempt stops before its road is walked to the end. `handed-back`: the worker goes, another goes on. */
 export type StopKind = 'cancelled' | 'deadline' | 'handed-back' | 'switched-off'
 
-/** Thrown between steps, so that no step has to pass "stop" on; caught once, in the spine. */
+/** Thrown between the lines of the spine, so that none has to pass "stop" on; caught once, there. */
 export class Stopped extends Error {
   override readonly name = 'Stopped'
   readonly kind: StopKind

@@ -7,7 +7,7 @@ import type { ProgressComment } from './progress-comment.ts'
 import type { SessionRoom } from './session-room.ts'
 import type { TaskLog } from './task-log.ts'
 
-/** One attempt at one task: what every step of the spine is given first. */
+/** One attempt at one task: what every line of the spine is given first. */
 export type Task = {
   id: string
   attempt: number

@@ -11,9 +11,9 @@ export type Detail = 0 | 1 | 2
 /** The row of an update that is over; null when it has none. */
 export function rowOf(update: TaskProgress): Row | null {
   switch (update.kind) {
-    case 'step':
-      return stepNames[update.step]
-        ? { verb: stepNames[update.step] ?? '', label: escapeText(update.detail), detail: '', durationMs: null }
+    case 'stage':
+      return stageNames[update.stage]
+        ? { verb: stageNames[update.stage] ?? '', label: escapeText(update.detail), detail: '', durationMs: null }
         : null
     case 'opened':
       return null
@@ -29,9 +29,9 @@ export function rowOf(update: TaskProgress): Row | null {
 /** The row of something that has begun and is not over; null when nothing has. */
 export function begunRow(update: TaskProgress): Row | null {
   if (update.kind === 'check') return update.state === 'running' ? { ...checkRow(update), durationMs: null } : null
-  if (update.kind === 'step') {
-    const name = stepNames[update.step]
-    return { verb: name ?? update.step, label: name ? escapeText(update.detail) : '', detail: '', durationMs: null }
+  if (update.kind === 'stage') {
+    const name = stageNames[update.stage]
+    return { verb: name ?? update.stage, label: name ? escapeText(update.detail) : '', detail: '', durationMs: null }
   }
   if (update.kind !== 'session') return null
   const { update: inner } = update
@@ -40,8 +40,8 @@ export function begunRow(update: TaskProgress): Row | null {
   return null
 }
 
-/** Steps that have a line of their own; the others are told by what happens in them. */
-const stepNames: Readonly<Record<string, string>> = { mirror: 'fetch', workspace: 'open', setup: 'setup', delivery: 'deliver' }
+/** Stages that have a line of their own; the others are told by what happens in them. */
+const stageNames: Readonly<Record<string, string>> = { mirror: 'fetch', workspace: 'open', setup: 'setup', delivery: 'deliver' }
 const cellNames: Readonly<Record<string, string>> = {
   baseCodeBaseTests: 'base',
   newCodeNewTests: 'change',

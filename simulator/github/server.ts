@@ -18,7 +18,7 @@ export type Context = {
   links: Links
   faults: Faults
   match(method: string, path: string): Match | null
-  /** One write at a time, so that "does it exist already" and "make it" are one step. */
+  /** One write at a time, so that "does it exist already" and "make it" are one act. */
   exclusive: Exclusive
 }
 type Exclusive = <T>(work: () => Promise<T>) => Promise<T>

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChatRequest, checkRequest, type RequestFault } from './check-request.ts'
 import { compose } from './compose.ts'
-import { chooseScript, chooseTurn, countUsage, type PendingFault, type Script, stepOf, takeFault } from './conversation.ts'
+import { chooseScript, chooseTurn, countUsage, type PendingFault, positionOf, type Script, takeFault } from './conversation.ts'
 import { createRandom } from './random.ts'
 import type { CheckedFault } from './script.ts'
 import { type Chunking, send } from './send.ts'
@@ -21,7 +21,7 @@ export type ModelRequest = {
   /** Parsed when it is looked at: a long session's requests would otherwise fill the memory many times over. */
   readonly body: unknown
   /** Which turn of the script answered; null when none did. */
-  step: number | null
+  position: number | null
   status: number
   fault: CheckedFault['kind'] | null
   /** Why the request was refused as invalid; null when it was not. */
@@ -73,7 +73,7 @@ function startRecord(request: IncomingMessage, bytes: Buffer, connection: number
     get body() {
       return parseJson(bytes)
     },
-    step: null,
+    position: null,
     status: 200,
     fault: null,
     refusal: null,
@@ -113,11 +113,11 @@ async function answerChat(
   response: ServerResponse,
 ): Promise<void> {
   const script = chooseScript(state.scripts, body)
-  const step = stepOf(script, request, record.bodyHash)
-  const turn = chooseTurn(script, request, step)
-  const fault = takeFault(state.faults, script, turn, step, body)
+  const position = positionOf(script, request, record.bodyHash)
+  const turn = chooseTurn(script, request, position)
+  const fault = takeFault(state.faults, script, turn, position, body)
   const usage = countUsage(script, body, turn)
-  record.step = step
+  record.position = position
   record.fault = fault?.kind ?? null
   const { seed, chunking, chunkDelayMs, latencyMs } = state.options
   const wait = fault?.kind === 'latency' ? fault.ms : latencyMs
@@ -126,8 +126,8 @@ async function answerChat(
     record.status = fault.status
     return sendStatus(response, fault)
   }
-  const answer = compose(turn, step, fault, usage)
-  await send(response, { request, answer, fault, random: createRandom(seed * 1000 + step), chunking, chunkDelayMs })
+  const answer = compose(turn, position, fault, usage)
+  await send(response, { request, answer, fault, random: createRandom(seed * 1000 + position), chunking, chunkDelayMs })
 }
 
 async function readAll(request: IncomingMessage): Promise<Buffer> {

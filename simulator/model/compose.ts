@@ -19,14 +19,14 @@ export type Composed = {
 }
 
 /** The answer of one turn, after the faults that change what is said (not how it is sent). */
-export function compose(turn: CheckedTurn, step: number, fault: CheckedFault | null, counted: ScriptedUsage): Composed {
+export function compose(turn: CheckedTurn, position: number, fault: CheckedFault | null, counted: ScriptedUsage): Composed {
   const calls = (turn.toolCalls ?? []).map((call, index) => ({
-    id: call.id ?? callId(step, index, call.name),
+    id: call.id ?? callId(position, index, call.name),
     name: call.name,
     arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
   }))
   const whole: Composed = {
-    id: `chatcmpl-${digest(`answer ${step}`).slice(0, 24)}`,
+    id: `chatcmpl-${digest(`answer ${position}`).slice(0, 24)}`,
     text: turn.text ?? '',
     reasoning: turn.reasoning ?? '',
     toolCalls: calls,
@@ -55,8 +55,8 @@ export function compose(turn: CheckedTurn, step: number, fault: CheckedFault | n
 }
 
 /** The same turn always calls by the same id, also after a crash. */
-function callId(step: number, index: number, name: string): string {
-  return `call_${digest(`${step} ${index} ${name}`).slice(0, 24)}`
+function callId(position: number, index: number, name: string): string {
+  return `call_${digest(`${position} ${index} ${name}`).slice(0, 24)}`
 }
 
 function digest(text: string): string {

@@ -7,13 +7,13 @@ const bytesPerToken = 4
 const compareBytes = 4096
 
 /** A turn that reads what it was asked: for models that obey whatever they find. Null ends the script. */
-export type TurnFunction = (request: ChatRequest, step: number) => ModelTurn | null
+export type TurnFunction = (request: ChatRequest, position: number) => ModelTurn | null
 
 /**
- * How a request finds its turn. `steps`: by how many answers it holds already, so that the same request has the same answer
+ * How a request finds its turn. `answers`: by how many answers it holds already, so that the same request has the same answer
  * also after a crash. `order`: by how many different requests came before it, for sessions that shorten their history.
  */
-export type TurnChoice = 'steps' | 'order'
+export type TurnChoice = 'answers' | 'order'
 
 export type Script = {
   match: string | null
@@ -42,21 +42,21 @@ function contains(body: Buffer, text: string): boolean {
   return body.includes(JSON.stringify(text).slice(1, -1))
 }
 
-export function stepOf(script: Script, request: ChatRequest, bodyHash: string): number {
-  if (script.choice === 'steps') return request.messages.filter(message => message.role === 'assistant').length
-  const step = script.seen.get(bodyHash) ?? script.seen.size
-  script.seen.set(bodyHash, step)
-  return step
+export function positionOf(script: Script, request: ChatRequest, bodyHash: string): number {
+  if (script.choice === 'answers') return request.messages.filter(message => message.role === 'assistant').length
+  const position = script.seen.get(bodyHash) ?? script.seen.size
+  script.seen.set(bodyHash, position)
+  return position
 }
 
-export function chooseTurn(script: Script, request: ChatRequest, step: number): CheckedTurn {
-  if (typeof script.turns !== 'function') return script.turns[step] ?? { text: 'done' }
-  const turn = script.turns(request, step)
+export function chooseTurn(script: Script, request: ChatRequest, position: number): CheckedTurn {
+  if (typeof script.turns !== 'function') return script.turns[position] ?? { text: 'done' }
+  const turn = script.turns(request, position)
   return turn === null ? { text: 'done' } : ModelTurn.parse(turn)
 }
 
 /** The fault for this request, used up by asking: one that was put before all scripts, else the turn's own. */
-export function takeFault(pending: PendingFault[], script: Script, turn: CheckedTurn, step: number, body: Buffer): CheckedFault | null {
+export function takeFault(pending: PendingFault[], script: Script, turn: CheckedTurn, position: number, body: Buffer): CheckedFault | null {
   for (const each of pending) {
     if (each.left === 0 || (each.match !== null && !contains(body, each.match))) continue
     if (each.skip > 0) {
@@ -66,13 +66,13 @@ export function takeFault(pending: PendingFault[], script: Script, turn: Checked
     each.left -= 1
     return each.fault
   }
-  return takeTurnFault(script, turn, step)
+  return takeTurnFault(script, turn, position)
 }
 
-function takeTurnFault(script: Script, turn: CheckedTurn, step: number): CheckedFault | null {
+function takeTurnFault(script: Script, turn: CheckedTurn, position: number): CheckedFault | null {
   const faults = turn.fault === undefined ? [] : Array.isArray(turn.fault) ? turn.fault : [turn.fault]
   for (const [index, fault] of faults.entries()) {
-    const key = `${step} ${index}`
+    const key = `${position} ${index}`
     const used = script.faultsUsed.get(key) ?? 0
     if (used >= fault.times) continue
     script.faultsUsed.set(key, used + 1)

@@ -39,7 +39,7 @@ export type FakeModel = {
 export async function startFakeModel(options: ModelOptions = {}): Promise<FakeModel> {
   const { seed = 1, chunking = 'bytes', latencyMs = 0, chunkDelayMs = 0, models = null } = options
   const state: ModelState = {
-    scripts: [newScript([], null, 'steps')],
+    scripts: [newScript([], null, 'answers')],
     faults: [],
     requests: [],
     options: { seed, chunking, latencyMs, chunkDelayMs, models },
@@ -79,7 +79,7 @@ export async function startFakeModel(options: ModelOptions = {}): Promise<FakeMo
 
 function createControls(state: ModelState): Omit<FakeModel, 'url' | 'requests' | 'close'> {
   return {
-    script(turns, { match, choice = 'steps' } = {}) {
+    script(turns, { match, choice = 'answers' } = {}) {
       const script = newScript(typeof turns === 'function' ? turns : ModelScript.parse(turns), match ?? null, choice)
       state.scripts = [...state.scripts.filter(each => each.match !== script.match), script]
     },

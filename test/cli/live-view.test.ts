@@ -94,7 +94,7 @@ describe('the live view', () => {
     at(2, session({ kind: 'text', turn: 1, text: `words ${orders}` }))
     at(3, { kind: 'check', name: orders, cell: orders, state: 'failed', detail: orders, durationMs: 1 })
     at(4, session({ kind: 'taint', source: orders, detail: orders }))
-    at(5, { kind: 'step', step: 'setup', detail: orders })
+    at(5, { kind: 'stage', stage: 'setup', detail: orders })
     // The terminal throws for any control but the view's own.
     expect(terminal.lines().join('\n')).toContain('\\u{1b}]0;owned\\u{7}')
     view.close()

@@ -4,7 +4,7 @@ import { payloads } from './samples.ts'
 
 const table: EventMigrators = {
   version: 3,
-  steps: {
+  migrators: {
     'taint.raised@1': payload => ({ ...(payload as object), detail: 'lifted to 2' }),
     'taint.raised@2': payload => ({ ...(payload as object), more: 'lifted to 3' }),
   },
@@ -19,7 +19,7 @@ describe('migrateEvent', () => {
     [1, { source: 's', detail: 'lifted to 2', more: 'lifted to 3' }],
     [2, { source: 's', detail: 'd', more: 'lifted to 3' }],
     [3, { source: 's', detail: 'd' }],
-  ])('lifts version %i step by step', (version, lifted) => {
+  ])('lifts version %i one version after another', (version, lifted) => {
     const stored = { source: 's', detail: 'd' }
     expect(migrateEvent({ type: 'taint.raised', version }, stored, table)).toEqual(lifted)
     expect(stored).toEqual({ source: 's', detail: 'd' })

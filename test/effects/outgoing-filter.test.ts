@@ -76,7 +76,11 @@ describe('the links of a session that a stranger may have steered', () => {
   test.each([
     ['say where they lead', '[Approve](https://evil.example/a?b=c)', 'Approve (`https://evil.example/a?b=c`)'],
     ['also with a title and in brackets', '[x](<https://evil.example/> "GitHub")', 'x (`https://evil.example/`)'],
-    ['also when they stand alone', 'see https://evil.example/x, or www.evil.example.', 'see `https://evil.example/x`, or `www.evil.example`.'],
+    [
+      'also when they stand alone',
+      'see https://evil.example/x, or www.evil.example.',
+      'see `https://evil.example/x`, or `www.evil.example`.',
+    ],
     ['lead nowhere by reference', '[x][1]\n\n[1]: https://evil.example', '[x][1]\n\n[1]\\: `https://evil.example`'],
     ['are kept as they are in code', '`[x](https://evil.example)`', '`[x](https://evil.example)`'],
     ['are no links with another scheme either', '[x](javascript:alert(1))', 'x (javascript:alert(1))'],

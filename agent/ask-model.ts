@@ -1,7 +1,8 @@
 import type { Payload, Usage } from '../domain/index.ts'
 import type { SessionContext } from './context.ts'
-import { type FailureKind, failures } from './model/failures.ts'
-import { addTokens, type Sample } from './model/sampler.ts'
+import { type FailureKind, failures } from './model/failure-kinds.ts'
+import type { Sample } from './model/sampler.ts'
+import { addTokens } from './model/token-counts.ts'
 import type { EndReason } from './session.ts'
 
 export type ModelStep =

@@ -1,6 +1,5 @@
 import type { Limits, Usage } from '../domain/index.ts'
-import type { TokenCounts } from './model/read-answer.ts'
-import { addTokens, noTokens } from './model/sampler.ts'
+import { addTokens, noTokens, type TokenCounts } from './model/token-counts.ts'
 import type { ModelPrice, ModelSettings } from './session.ts'
 
 /**

@@ -1,5 +1,6 @@
 export { emptyGateTables, type GateTables } from './gate/rows.ts'
 export { sessionLimits } from './limits.ts'
+export { loadSampler } from './model/load-sampler.ts'
 export type {
   AgentSandbox,
   CommandResult,

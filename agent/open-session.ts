@@ -7,7 +7,7 @@ import { type FoldedSession, foldSession } from './fold-session.ts'
 import { emptyGateTables } from './gate/rows.ts'
 import { openJournal } from './journal.ts'
 import { sessionLimits } from './limits.ts'
-import { openSampler } from './model/sampler.ts'
+import { loadSampler } from './model/load-sampler.ts'
 import type { SessionPorts } from './ports.ts'
 import { openProgress } from './progress.ts'
 import { type FirstPrompts, makeFirstPrompts } from './prompt.ts'
@@ -45,7 +45,7 @@ export async function openSession(start: SessionStart, ports: SessionPorts): Pro
     stop,
     journal,
     chat: openChat(requestHead(start, folded.started?.payload.model ?? start.model.name, tools), texts.systemPrompt, texts.userPrompt),
-    sampler: openSampler({ endpoint: ports.model, limits, random: ports.random }),
+    sampler: (await loadSampler()).openSampler({ endpoint: ports.model, limits, random: ports.random }),
     budget: openRecordedBudget(start, folded),
     snapshots: openSnapshots(ports.snapshot, journal, folded.snapshots.length, progress),
     taints,

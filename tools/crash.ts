@@ -55,7 +55,7 @@ function report({ point }: CrashCase, row: CrashRow, faults: readonly string[]):
     row.repeatedAnswers,
     row.reasked,
     row.repeatedRuns,
-    `${row.recoveryMs} ms`,
+    row.attempts > 1 ? `${row.recoveryMs} ms` : '-',
   ])
   for (const fault of faults) process.stdout.write(`  FAULT ${fault} (${row.reason})\n`)
 }

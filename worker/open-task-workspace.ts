@@ -16,7 +16,9 @@ export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPla
   // The mirror's own group is what lets this session, and no other, read its objects.
   const user = base.mirror.gid === null ? ports.user : { uid: ports.user.uid, gid: base.mirror.gid }
   const sandbox = sandboxPlaceOf(task, user)
-  const workspace = await openWorkspace({ mirror: base.mirror, store: base.store, sha: base.sha, runDir: task.runDir, user })
+  const opening = openWorkspace({ mirror: base.mirror, store: base.store, sha: base.sha, runDir: task.runDir, user })
+  task.room.prepare()
+  const workspace = await opening
   crashpoint('workspace.opened')
   const rules = {
     fileBytesMax: settings.limits.treeFileBytesMax,

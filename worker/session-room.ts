@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { handOver, type SessionResult } from '../agent/index.ts'
+import { handOver, loadSampler, type SessionResult } from '../agent/index.ts'
 import { entryPath } from '../entries.ts'
 import type { WorkerPorts } from './ports.ts'
 import { runOrderedSession } from './run-ordered-session.ts'
@@ -7,6 +7,8 @@ import type { FromSession, SessionOrder, ToSession } from './session-order.ts'
 
 /** Where the one session of an attempt runs: a thread of its own or this one, with the same order, messages and result. */
 export type SessionRoom = {
+  /** Loads what the session needs, on the thread it will run on: to be called when this one would only wait. */
+  prepare(): void
   run(order: SessionOrder, cancel: AbortSignal, onMessage: (message: FromSession) => void): Promise<SessionResult | EndedByForce>
   /** For a session that was never run. Safe after one that was. */
   close(): Promise<void>
@@ -17,9 +19,11 @@ export type EndedByForce = { kind: 'ended-by-force' }
 
 /** A thread that is opened `ahead` loads its code while the mirror and the work tree are made ready. */
 export function openSessionRoom(place: WorkerPorts['sessionPlace'], ahead: boolean): SessionRoom {
-  if (place === 'here') return { run: runOrderedSession, close: async () => undefined }
+  if (place === 'here') return { prepare: () => void loadSampler(), run: runOrderedSession, close: async () => undefined }
   let opened = ahead ? openThread() : null
   return {
+    // Its thread does so by itself.
+    prepare: () => undefined,
     run(order, cancel, onMessage) {
       opened ??= openThread()
       return runInThread(opened, order, cancel, onMessage)

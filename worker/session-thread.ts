@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort } from 'node:worker_threads'
-import { handOver } from '../agent/index.ts'
+import { handOver, loadSampler } from '../agent/index.ts'
 import { armCrashpoint, registerSecret } from '../telemetry/index.ts'
 import { runOrderedSession } from './run-ordered-session.ts'
 import type { FromSession, SessionOrder, ToSession } from './session-order.ts'
@@ -9,6 +9,7 @@ const port = parentPort as MessagePort
 const cancel = new AbortController()
 const post = (message: FromSession) => port.postMessage(message)
 
+void loadSampler()
 port.on('message', (message: ToSession) => {
   if (message.kind === 'order') run(message.order)
   else if (message.kind === 'cancel') cancel.abort(message.why === 'hand-over' ? handOver : new Error('stopped'))

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { ToolCall } from '../../domain/index.ts'
+import type { TokenCounts } from './token-counts.ts'
 
 /** What we use of one streamed chunk; anything else a server adds is ignored. */
 const Chunk = z.object({
@@ -37,8 +38,6 @@ const ReportedUsage = z.object({
   completion_tokens: count,
   prompt_tokens_details: z.object({ cached_tokens: count.nullish() }).nullish(),
 })
-
-export type TokenCounts = { inputTokens: number; cachedTokens: number; outputTokens: number }
 
 /** An answer as it grows. */
 export type Answer = {

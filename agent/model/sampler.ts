@@ -4,9 +4,11 @@ import { crashpoint } from '../../telemetry/index.ts'
 import type { ChatRequest } from '../chat.ts'
 import type { SessionLimits } from '../limits.ts'
 import type { ModelEndpoint } from '../ports.ts'
-import { classifyFailure, type Failure, type FailureKind, failures } from './failures.ts'
+import { type Failure, type FailureKind, failures } from './failure-kinds.ts'
+import { classifyFailure } from './failures.ts'
 import { openModelFetch } from './model-fetch.ts'
-import { type Answer, addChunk, emptyAnswer, settledCalls, type TokenCounts } from './read-answer.ts'
+import { type Answer, addChunk, emptyAnswer, settledCalls } from './read-answer.ts'
+import { addTokens, noTokens, type TokenCounts } from './token-counts.ts'
 
 /** Asks the model: one streamed request at a time, with its retries. The text of a failed try never becomes an answer. */
 export type Sampler = {
@@ -43,8 +45,6 @@ export type Sample =
   | { kind: 'failed'; failure: Failure; held: TokenCounts; reported: boolean; tries: number }
 
 export type SamplerPorts = { endpoint: ModelEndpoint; limits: SessionLimits; random(): number }
-
-export const noTokens: TokenCounts = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 }
 
 export function openSampler({ endpoint, limits, random }: SamplerPorts): Sampler {
   const transport = openModelFetch({ connectMs: limits.modelConnectMs, responseBytesMax: limits.answerBytesMax * wireBytesPerAnswerByte })
@@ -223,12 +223,4 @@ function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   const timer = setTimeout(done, ms, true)
   signal.addEventListener('abort', stop, { once: true })
   return promise
-}
-
-export function addTokens(left: TokenCounts, right: TokenCounts): TokenCounts {
-  return {
-    inputTokens: left.inputTokens + right.inputTokens,
-    cachedTokens: left.cachedTokens + right.cachedTokens,
-    outputTokens: left.outputTokens + right.outputTokens,
-  }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ChatRequest, openChat } from '../../agent/chat.ts'
 import { sessionLimits } from '../../agent/index.ts'
-import { type FailureKind, failures } from '../../agent/model/failures.ts'
+import { type FailureKind, failures } from '../../agent/model/failure-kinds.ts'
 import { backoffMs, openSampler, type Sample, type SampleOptions } from '../../agent/model/sampler.ts'
 import type { FakeModel, ModelFault } from '../../simulator/index.ts'
 

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ulid } from 'ulid'
 import {
   createReadiness,
@@ -203,6 +202,5 @@ function workerPorts(options: ServeOptions, { ledger, github, markerKey, signer,
     signer,
     settings: async () => settings(),
     now: Date.now,
-    sleep: ms => sleep(ms),
   }
 }

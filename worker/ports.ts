@@ -33,7 +33,6 @@ export type WorkerPorts = {
   /** Never awaited; a front shows it. */
   progress(taskId: string, update: TaskProgress): void
   now(): number
-  sleep(ms: number): Promise<void>
   logger: Logger
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ulid } from 'ulid'
 import type { Environment, ModelEndpoint } from '../../config-schema/index.ts'
 import { type Claim, findDeadOwners, holdOwnerLock, type Ledger, type NewTask, openSqliteLedger } from '../../ledger/index.ts'
@@ -100,7 +99,6 @@ export function runPorts({ dataDir, ledger, owner, keys }: RunPlace, options: Po
     ...keys,
     progress,
     now: Date.now,
-    sleep: ms => sleep(ms),
     logger,
   }
 }

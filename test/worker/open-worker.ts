@@ -59,7 +59,6 @@ export async function openWorker(aheadMs = 0): Promise<WorkerStage> {
     signer: null,
     progress: () => undefined,
     now,
-    sleep: ms => new Promise(resolve => setTimeout(resolve, ms)),
     logger: silentLogger,
   }
   const accepted: TaskAccepted = {

@@ -1,5 +1,4 @@
-import { createBackOff, sleepUnlessStopped } from '../effects/index.ts'
-import { classifyError } from '../github/index.ts'
+import { askedWaitOf, createBackOff, type RetryLimits, sleepUnlessStopped } from '../effects/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 import { type IntakePorts, takeDelivery } from './intake.ts'
 import { type OutboxLimits, type OutboxPorts, sendOutbox } from './outbox.ts'
@@ -16,7 +15,7 @@ export type IntakeLoopPorts = {
   leadsOutbox(): boolean
   intake: IntakePorts
   outbox: Pick<OutboxPorts, 'github' | 'markerKey'>
-  limits(): OutboxLimits & { deliveryDrainMs: number; retryWaitMs: number; retryWaitMsMax: number; rateLimitWaitMsMax: number }
+  limits(): OutboxLimits & RetryLimits & { deliveryDrainMs: number }
   logger: Logger
 }
 
@@ -31,7 +30,7 @@ export function startIntakeLoop(ports: IntakeLoopPorts): IntakeLoop {
   const { intake, logger } = ports
   const stopping = new AbortController()
   const stop = stopping.signal
-  const newBackOff = () => createBackOff(() => backOffLimits(ports), intake.now)
+  const newBackOff = () => createBackOff(ports.limits, intake.now)
   const outbox: OutboxPorts = {
     ...ports.outbox,
     ledger: intake.ledger,
@@ -40,6 +39,7 @@ export function startIntakeLoop(ports: IntakeLoopPorts): IntakeLoop {
     backOff: newBackOff(),
     now: intake.now,
     sleep: ms => sleepUnlessStopped(ms, stop),
+    stop,
   }
   const deliveries = { ...ports, backOff: newBackOff() }
   let caughtUp = false
@@ -60,11 +60,6 @@ export function startIntakeLoop(ports: IntakeLoopPorts): IntakeLoop {
       await Promise.all([taking.ended, sending.ended])
     },
   }
-}
-
-function backOffLimits({ limits }: IntakeLoopPorts) {
-  const { retryWaitMs, retryWaitMsMax, rateLimitWaitMsMax } = limits()
-  return { firstMs: retryWaitMs, maxMs: retryWaitMsMax, askedMsMax: rateLimitWaitMsMax }
 }
 
 /** One turn after another, each when it is woken or `deliveryDrainMs` after the one before. */
@@ -93,13 +88,14 @@ async function takePending({ intake, limits, backOff, logger }: IntakeLoopPorts 
       backOff.succeeded(delivery.id)
       taken += 1
     } catch (error) {
-      if (delivery.receivedAt < intake.now() - limits().effectGiveUpMs) {
+      // A process that was away for days tries it once more, and waits once: one fault of a moment must not lose a command.
+      if (delivery.receivedAt < intake.now() - limits().effectGiveUpMs && backOff.failures(delivery.id) > 0) {
+        backOff.succeeded(delivery.id)
         logger.error({ error, delivery: delivery.id }, 'a delivery could not be taken in time and is given up')
         await intake.ledger.settleDelivery(delivery.id, 'ignored', 'it could not be taken in time')
         continue
       }
-      const fault = classifyError(error)
-      const waitMs = backOff.failed(delivery.id, fault.kind === 'later' ? fault.waitMs : null)
+      const waitMs = backOff.failed(delivery.id, askedWaitOf(error))
       logger.error({ error, delivery: delivery.id, waitMs }, 'a delivery could not be taken; it is tried again')
     }
   }

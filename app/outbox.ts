@@ -1,6 +1,6 @@
 import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
-import { type BackOff, type EffectPorts, GitHubAway, type GitPort, resumeEffect, type Settled, settleByReadBack } from '../effects/index.ts'
-import { classifyError, type GitHubApp } from '../github/index.ts'
+import { askedWaitOf, type BackOff, type EffectPorts, noGit, resumeEffect, type Settled, settleByReadBack } from '../effects/index.ts'
+import type { GitHubApp } from '../github/index.ts'
 import { appendBehind, type Ledger } from '../ledger/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 
@@ -15,6 +15,8 @@ export type OutboxPorts = {
   now(): number
   /** `stopped`: the process goes; what is not settled is read back by the next one. */
   sleep(ms: number): Promise<'slept' | 'stopped'>
+  /** The same, before anything more is begun. */
+  stop: AbortSignal
 }
 
 export type OutboxLimits = { readBackGapMs: number; effectGiveUpMs: number }
@@ -30,6 +32,7 @@ const effectsOfTaskMax = 3
 export async function sendOutbox(ports: OutboxPorts): Promise<number> {
   const due = [...(await openTasks(ports))].filter(taskId => ports.backOff.due(taskId))
   for (const taskId of due) {
+    if (ports.stop.aborted) break
     try {
       const done = await sendFor(taskId, ports)
       if (done) ports.backOff.succeeded(taskId)
@@ -54,18 +57,12 @@ async function openTasks({ ledger, backOff, limits, now }: OutboxPorts): Promise
   return new Set([...inFlight, ...unknown, ...replies].map(({ taskId }) => taskId))
 }
 
-/** What GitHub asked for, where it did. */
-function askedWaitOf(error: unknown): number | null {
-  if (error instanceof GitHubAway) return error.waitMs
-  const fault = classifyError(error)
-  return fault.kind === 'later' ? fault.waitMs : null
-}
-
 /** False: something of it is still not settled, and is looked at again later. */
 async function sendFor(taskId: string, ports: OutboxPorts): Promise<boolean> {
   let state = foldTask(await ports.ledger.readEvents(taskId))
   let done = true
   for (const [id, effect] of Object.entries(state.effects).filter(([, effect]) => effect.attempt === 0)) {
+    if (ports.stop.aborted) return false
     const settled = await sendOne(taskId, id, effect, ports)
     if (settled.kind !== 'settled' || settled.state === 'unknown') done = false
     state = foldTask(await ports.ledger.readEvents(taskId))
@@ -109,14 +106,9 @@ function effectPortsOf(taskId: string, ports: OutboxPorts): EffectPorts {
     mint: async request => (await ports.github.mint(request)).token,
     api: token => ports.github.api(token),
     botLogin: async () => (await ports.github.identity()).botLogin,
-    git: noGit,
+    git: noGit('the app pushes nothing'),
     markerKey: ports.markerKey,
     sleep: ports.sleep,
     readBackGapMs: ports.limits().readBackGapMs,
   }
-}
-
-const noGit: GitPort = {
-  push: async () => ({ kind: 'rejected', reason: 'the app pushes nothing', remoteSha: null }),
-  readRef: async () => ({ kind: 'refused', reason: 'the app pushes nothing' }),
 }

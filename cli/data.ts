@@ -5,13 +5,13 @@ import path from 'node:path'
 import type { Command } from 'commander'
 import type { Environment } from '../config-schema/index.ts'
 import { createLogger } from '../telemetry/index.ts'
-import { eraseTaskFiles, openSigner, type Signer } from '../worker/index.ts'
+import { eraseTaskFiles, openSigner, type Signer, taskFolder } from '../worker/index.ts'
 import { escapeText, toSafeJson } from './escape.ts'
 import { exitCodes, Refusal } from './exit.ts'
 import { readOperator } from './read-operator.ts'
 import { chainText, checkChain } from './tasks/check-chain.ts'
 import { findTask, withLedger } from './tasks/open-ledger.ts'
-import { outFilesOf, taskFolderOf } from './tasks/out-files-of.ts'
+import { outFilesOf } from './tasks/out-files-of.ts'
 
 type EraseOptions = { data?: string; json?: boolean }
 type ExportOptions = { data?: string; out?: string }
@@ -42,7 +42,7 @@ async function erase(taskId: string, options: EraseOptions, environment: Environ
     if (answer !== 'erased') throw new Refusal(`${shown} has not ended, so it can not be erased`, [`stop it first: grokbot stop ${shown}`])
     for (const folder of taskFolders(opened.dataDir, taskId)) await rm(folder, { recursive: true, force: true })
     const ports = { ledger: opened.ledger, signer, logger: createLogger(environment.LOG_LEVEL ?? 'warn') }
-    const bundle = await eraseTaskFiles(taskId, taskFolderOf(opened.dataDir, taskId), ports)
+    const bundle = await eraseTaskFiles(taskId, taskFolder(opened.dataDir, taskId), ports)
     const chain = checkChain(await opened.ledger.readRecord(taskId))
     if (options.json) process.stdout.write(`${toSafeJson({ taskId, erased: true, chain, bundle })}\n`)
     else

@@ -2,13 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Payload, receiptsOfBundle, type TaskState, type Verification, verifyBundle } from '../domain/index.ts'
 import type { FakeGitHub } from '../simulator/index.ts'
-import { bundlePath, evidenceOf, patchPath, publicKeysFolder } from '../worker/index.ts'
+import { bundlePath, evidenceOf, patchPath, publicKeysFolder, taskFolder } from '../worker/index.ts'
 import { escapeLines, escapeText, toSafeJson } from './escape.ts'
 import { exitCodeOf, exitCodes } from './exit.ts'
 import { readKeys } from './read-keys.ts'
 import { receiptsTable } from './receipts-table.ts'
 import { type OutFiles, writeOutFiles } from './run/out-folder.ts'
-import { taskFolderOf } from './tasks/out-files-of.ts'
 import { compareCommit } from './verify.ts'
 
 export type DemoEnd = { taskId: string; state: TaskState; dataDir: string; github: FakeGitHub; repo: string; durationMs: number }
@@ -18,7 +17,7 @@ export type DemoEnd = { taskId: string; state: TaskState; dataDir: string; githu
  * checked with, since the data folder they come from is removed.
  */
 export async function keepDemoFiles(end: DemoEnd, callerDir: string): Promise<OutFiles & { key: string | null }> {
-  const folder = taskFolderOf(end.dataDir, end.taskId)
+  const folder = taskFolder(end.dataDir, end.taskId)
   const out = writeOutFiles(callerDir, end.taskId, { patch: patchPath(folder), bundle: bundlePath(folder) })
   if (out.bundle === null || out.problem !== null) return { ...out, key: null }
   const key = path.join(path.dirname(out.bundle), `${end.taskId}.pem`)

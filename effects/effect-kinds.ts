@@ -40,6 +40,11 @@ export type GitPort = {
   readRef(intent: Intent<'push'>, token: string): Promise<{ kind: 'read'; sha: string | null } | { kind: 'refused'; reason: string }>
 }
 
+/** For who may not push: nothing is sent and nothing is looked for. */
+export function noGit(reason: string): GitPort {
+  return { push: async () => ({ kind: 'rejected', reason, remoteSha: null }), readRef: async () => ({ kind: 'refused', reason }) }
+}
+
 /**
  * One row an effect kind. A row without a stable key's read-back does not compile. `send` throws what Octokit throws; it
  * is called once a try, right after ownership was checked.

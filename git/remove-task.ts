@@ -1,12 +1,16 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeRun } from './remove-run.ts'
 import { taskFolder, tasksFolder } from './store.ts'
 
-/** The tasks that have something here, for whoever knows which of them still need it. */
-export function listTasks(dataDir: string): string[] {
+/** The tasks that have something here and since when, for whoever knows which of them still need it. */
+export function listTasks(dataDir: string): { taskId: string; madeAt: number }[] {
   const folder = tasksFolder(dataDir)
-  return existsSync(folder) ? readdirSync(folder) : []
+  if (!existsSync(folder)) return []
+  return readdirSync(folder).flatMap(taskId => {
+    const stat = statSync(join(folder, taskId), { throwIfNoEntry: false })
+    return stat ? [{ taskId, madeAt: stat.mtimeMs }] : []
+  })
 }
 
 /**

@@ -16,4 +16,5 @@ export type {
   SandboxUser,
 } from './sandbox.ts'
 export { type CanaryName, type ProfileTest, type SelfTest, type SelfTestOptions, selfTest } from './self-test.ts'
+export { removeUnfinishedShared } from './shared-files.ts'
 export { type Orphan, sweepOrphans } from './sweep-orphans.ts'

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentId } from './bwrap-arguments.ts'
 import { describeEtc, prepareEtc } from './prepare-etc.ts'
@@ -29,11 +29,23 @@ export function provideSharedFiles(folder: string, architecture: Architecture): 
   }
 }
 
+/** Takes away what a process that was killed had not put in its place. Whoever is at it right now has an hour. */
+export function removeUnfinishedShared(folder: string): void {
+  const names = existsSync(folder) ? readdirSync(folder).filter(name => name.startsWith(unfinished)) : []
+  for (const path of names.map(name => join(folder, name))) {
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (stat && stat.mtimeMs < Date.now() - unfinishedKeptMs) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+const unfinished = 'new-'
+const unfinishedKeptMs = 3_600_000
+
 /** Made beside its place and put there in one step: two processes may do it at once, and one may be killed meanwhile. */
 function provide(folder: string, name: string, make: (path: string) => void): string {
   const path = join(folder, name)
   if (existsSync(path)) return path
-  const fresh = join(folder, `new-${randomBytes(8).toString('hex')}`)
+  const fresh = join(folder, `${unfinished}${randomBytes(8).toString('hex')}`)
   try {
     make(fresh)
     renameSync(fresh, path)

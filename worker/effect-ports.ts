@@ -1,7 +1,7 @@
-import { type EffectPorts, type GitPort, sleepUnlessStopped } from '../effects/index.ts'
+import { type EffectPorts, type GitPort, noGit, sleepUnlessStopped } from '../effects/index.ts'
 import { pushCommit, type RemoteRef, readRemoteRef } from '../git/index.ts'
 import type { Base, Task } from './task.ts'
-import { OwnershipLost } from './task-log.ts'
+import { fencedOrThrow } from './task-log.ts'
 import { Unreachable } from './with-patience.ts'
 
 /** What of a task its effects need. */
@@ -17,7 +17,7 @@ export function effectPortsOf(task: EffectTask, base: Base | null): EffectPorts 
     mint: async request => (await github.mint(request)).token,
     api: token => github.api(token),
     botLogin: async () => (await github.identity()).botLogin,
-    git: base ? gitPortOf(base, task.stop) : noGit,
+    git: base ? gitPortOf(base, task.stop) : noGit('this task has no repository'),
     markerKey,
     sleep: ms => sleepUnlessStopped(ms, task.stop),
     readBackGapMs: task.settings.limits.readBackGapMs,
@@ -41,24 +41,17 @@ function gitPortOf(base: Base, stop: AbortSignal): GitPort {
         ? { kind: 'pushed' }
         : { kind: 'rejected', reason: `${result.reason}: ${result.message}`, remoteSha: result.remoteSha }
     },
-    readRef: readBranch,
+    readRef: readBranch(stop),
   }
 }
 
 /** Needs no store, so that a push can also be read back when its task's own repository is gone. */
-export const readBranch: GitPort['readRef'] = async ({ url, branch }, token) => {
-  const result: RemoteRef = await readRemoteRef({ url, credential: async () => token, ref: `refs/heads/${branch}` })
-  if (result.kind === 'read') return result
-  if (result.reason === 'denied' || result.reason === 'not-found') return { kind: 'refused', reason: result.message }
-  throw new Unreachable(`the branch could not be read back: ${result.message}`)
-}
-
-const noGit: GitPort = {
-  push: async () => ({ kind: 'rejected', reason: 'this task has no repository', remoteSha: null }),
-  readRef: async () => ({ kind: 'refused', reason: 'this task has no repository' }),
-}
-
-function fencedOrThrow(error: unknown): 'fenced' {
-  if (error instanceof OwnershipLost) return 'fenced'
-  throw error
+export function readBranch(stop: AbortSignal): GitPort['readRef'] {
+  return async ({ url, branch }, token) => {
+    const ref = `refs/heads/${branch}`
+    const result: RemoteRef = await readRemoteRef({ url, credential: async () => token, ref, signal: stop })
+    if (result.kind === 'read') return result
+    if (result.reason === 'denied' || result.reason === 'not-found') return { kind: 'refused', reason: result.message }
+    throw new Unreachable(`the branch could not be read back: ${result.message}`)
+  }
 }

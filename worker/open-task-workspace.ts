@@ -94,13 +94,18 @@ async function baselineOf(place: TaskPlace): Promise<string> {
   return adopted.tree
 }
 
+/** What all sandboxes of this data folder have in common. */
+export function sharedFolder(dataDir: string): string {
+  return path.join(dataDir, 'sandbox')
+}
+
 /** What no sandbox of ours may see, whatever its profile: our own data above all. */
 export function sandboxPlaceOf({ ports, settings }: Pick<Task, 'ports' | 'settings'>, user: SandboxPlace['user']): SandboxPlace {
   const { sandbox } = settings.operator
   return {
     user,
     policy: sandbox?.policy ?? 'required',
-    sharedDir: path.join(ports.dataDir, 'sandbox'),
+    sharedDir: sharedFolder(ports.dataDir),
     masked: [ports.dataDir, ...(sandbox?.masked ?? [])],
     roots: sandbox?.roots ?? [],
     readHost: sandbox?.readHost ?? false,

@@ -10,6 +10,7 @@ import { startProgressComment } from './progress-comment.ts'
 import { openSessionRoom } from './session-room.ts'
 import { deadlineReached } from './stopped.ts'
 import type { OpeningTask, Task } from './task.ts'
+import { taskFolder } from './task-folder.ts'
 import { openTaskLog } from './task-log.ts'
 
 /** Opens one attempt: its log, its limits, its folders. Folders of earlier attempts of the task are leftovers and go first. */
@@ -25,11 +26,12 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
     })
   }
   const runDir = path.join(ports.dataDir, 'runs', claim.taskId, String(claim.attempt))
-  const taskDir = path.join(ports.dataDir, 'tasks', claim.taskId)
+  const taskDir = taskFolder(ports.dataDir, claim.taskId)
   // A task that only gets its end needs no folder, and must not fail for want of one.
   if (!claim.exhausted) await makeFolders(runDir, taskDir)
   // Waiting has a limit of its own (`deadlineAt`); the time to work counts from the first attempt.
   const deadlineAt = Math.min(accepted.deadlineAt, (log.state().attempts[0]?.at ?? ports.now()) + accepted.limits.wallMs)
+  const deadline = startDeadline(deadlineAt - ports.now())
   const task = {
     id: claim.taskId,
     attempt: claim.attempt,
@@ -41,7 +43,8 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
     deadlineAt,
     runDir,
     taskDir,
-    stop: AbortSignal.any([cancel, deadlineSignal(deadlineAt - ports.now())]),
+    stop: AbortSignal.any([cancel, deadline.signal]),
+    clearDeadline: deadline.clear,
   }
   const { cancel: cancelled, change } = log.state()
   const room = openSessionRoom(ports.sessionPlace, !(claim.exhausted || cancelled || change))
@@ -66,13 +69,14 @@ function startProbe(task: OpeningTask): Probe | null {
 const timerMsMax = 2_147_483_647
 
 /** The whole task's time, over all attempts; its timer keeps no process alive. */
-function deadlineSignal(leftMs: number): AbortSignal {
+function startDeadline(leftMs: number): { signal: AbortSignal; clear(): void } {
   const controller = new AbortController()
-  setTimeout(() => controller.abort(deadlineReached), Math.min(Math.max(0, leftMs), timerMsMax)).unref()
-  return controller.signal
+  const timer = setTimeout(() => controller.abort(deadlineReached), Math.min(Math.max(0, leftMs), timerMsMax)).unref()
+  return { signal: controller.signal, clear: () => clearTimeout(timer) }
 }
 
 export async function closeTask(task: Task): Promise<void> {
+  task.clearDeadline()
   await task.comment.stop()
   await Promise.all([task.probe?.gone, task.room.close()])
   await removeRun(task.runDir)

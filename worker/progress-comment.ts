@@ -1,4 +1,5 @@
 import { applyEdit, type EffectProposal, settleByReadBack } from '../effects/index.ts'
+import { LedgerAssertion } from '../ledger/index.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { apply } from './deliver.ts'
 import { type EffectTask, effectPortsOf } from './effect-ports.ts'
@@ -17,7 +18,7 @@ export type ProgressComment = {
   doing(words: string): void
   /** Stops editing and writes the last text; posts one for a failure that had no comment yet. */
   finish(end: TaskEnd): Promise<void>
-  /** No edit is on its way any more when it resolves; it waits for no answer that GitHub owes. */
+  /** No edit is on its way any more when it resolves: at most the one request that was sent is waited for. */
   stop(): Promise<void>
 }
 
@@ -81,7 +82,7 @@ async function writeLast(task: EffectTask, end: TaskEnd): Promise<void> {
     const proposal: EffectProposal | null = lastWords(task.log.state(), end, task.ports.now(), task.settings.prefix)
     if (proposal) await apply(task, null, proposal)
   } catch (error) {
-    if (error instanceof OwnershipLost) throw error
+    if (error instanceof OwnershipLost || error instanceof LedgerAssertion) throw error
     task.ports.logger.warn({ error, task: task.id }, 'the last text of the progress comment is left to the sweep')
   }
 }

@@ -6,7 +6,7 @@ import { restoreTree } from './restore-tree.ts'
 import { sandboxWhenOpen } from './sandbox-when-open.ts'
 import type { FromSession, SessionOrder } from './session-order.ts'
 import { openSnapshotTaker, type SnapshotTaker } from './take-snapshots.ts'
-import { OwnershipLost, openTaskLog, type TaskLog } from './task-log.ts'
+import { fencedOrThrow, openTaskLog, type TaskLog } from './task-log.ts'
 
 /**
  * One session from its order to its result, on whichever thread this is called. It opens what it needs for itself: a
@@ -46,7 +46,8 @@ export async function runOrderedSession(
         }),
       )
     } finally {
-      await Promise.all([snapshots.close(), opening.then(sandbox => sandbox.close())])
+      // Both are always waited for, and what breaks here must not stand in the place of what broke before.
+      await Promise.allSettled([snapshots.close(), opening.then(sandbox => sandbox.close())])
     }
   } finally {
     await ledger.close()
@@ -76,9 +77,4 @@ function sessionPorts(order: SessionOrder, { log, sandbox, snapshots, cancel, po
     cancel,
     progress: update => post({ kind: 'progress', update }),
   }
-}
-
-function fencedOrThrow(error: unknown): 'fenced' {
-  if (error instanceof OwnershipLost) return 'fenced'
-  throw error
 }

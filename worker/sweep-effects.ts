@@ -1,24 +1,24 @@
-import path from 'node:path'
 import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
 import {
   applyEffect,
+  askedWaitOf,
   type BackOff,
   type EffectPorts,
   effectId,
-  GitHubAway,
+  noGit,
   resumeEffect,
   type Settled,
   settleByReadBack,
 } from '../effects/index.ts'
-import { classifyError } from '../github/index.ts'
 import type { TaskRow } from '../ledger/index.ts'
 import { cutShort, withoutDelivery } from './delivery-words.ts'
 import { readBranch } from './effect-ports.ts'
 import { lastWords, progressId } from './last-words.ts'
 import type { WorkerPorts } from './ports.ts'
-import { writeTaskBundle } from './write-bundle.ts'
+import { taskFolder } from './task-folder.ts'
+import { markStale, writeTaskBundle } from './write-bundle.ts'
 
-export type SweepPorts = Omit<WorkerPorts, 'sleep'> & { backOff: BackOff; sleep: EffectPorts['sleep'] }
+export type SweepPorts = Omit<WorkerPorts, 'sleep'> & { backOff: BackOff; sleep: EffectPorts['sleep']; stop: AbortSignal }
 
 const effectsAtOnceMax = 100
 /** A push, a pull request, the progress comment and its last text; or a comment instead. */
@@ -41,6 +41,7 @@ export async function sweepEffects(ports: SweepPorts): Promise<void> {
     ...(await ledger.openEffects({ ...window, states: 'unknown', updatedAfter: now() - limits.effectGiveUpMs })),
   ]
   for (const taskId of new Set(open.map(effect => effect.taskId))) {
+    if (ports.stop.aborted) return
     if (!backOff.due(taskId)) continue
     try {
       if (await settleTask(taskId, ports)) backOff.succeeded(taskId)
@@ -52,25 +53,23 @@ export async function sweepEffects(ports: SweepPorts): Promise<void> {
   }
 }
 
-function askedWaitOf(error: unknown): number | null {
-  if (error instanceof GitHubAway) return error.waitMs
-  const fault = classifyError(error)
-  return fault.kind === 'later' ? fault.waitMs : null
-}
-
 /** False: something of it is still not known. */
 async function settleTask(taskId: string, ports: SweepPorts): Promise<boolean> {
   const row = await ports.ledger.task(taskId)
   if (row?.state !== 'ended' || row.erasedAt !== null) return true
   const before = foldTask(await ports.ledger.readEvents(taskId))
   const effectPorts = await effectPortsOf(row, before.seq, ports)
+  const folder = taskFolder(ports.dataDir, taskId)
+  // The bundle says what was pushed. Marked before anything is settled, so that a kill in between leaves it to the next sweep.
+  await markStale(folder).catch(error => ports.logger.warn({ error, task: taskId }, 'a bundle could not be marked as out of date'))
   const outcomes: Settled[] = []
-  for (const [id, effect] of Object.entries(before.effects).filter(([, effect]) => effect.attempt > 0))
+  for (const [id, effect] of Object.entries(before.effects).filter(([, effect]) => effect.attempt > 0)) {
+    if (ports.stop.aborted) break
     outcomes.push(await settleOne(taskId, id, effect, ports, effectPorts))
-  outcomes.push(...(await sayLastWords(taskId, ports, effectPorts)))
-  // The bundle says what was pushed, so it is made again from what is known now.
-  if ((await ports.ledger.task(taskId))?.lastSeq !== row.lastSeq)
-    await writeTaskBundle(taskId, path.join(ports.dataDir, 'tasks', taskId), ports)
+  }
+  if (!ports.stop.aborted) outcomes.push(...(await sayLastWords(taskId, ports, effectPorts)))
+  await writeTaskBundle(taskId, folder, ports)
+  if (ports.stop.aborted) return false
   return outcomes.every(settled => settled.kind === 'settled' && settled.state !== 'unknown')
 }
 
@@ -123,7 +122,7 @@ async function effectPortsOf({ taskId, attempts: attempt }: TaskRow, seq: number
     mint: async request => (await github.mint(request)).token,
     api: token => github.api(token),
     botLogin: async () => (await github.identity()).botLogin,
-    git: { push: async () => ({ kind: 'rejected', reason: 'its task has ended', remoteSha: null }), readRef: readBranch },
+    git: { ...noGit('its task has ended'), readRef: readBranch(ports.stop) },
     markerKey,
     sleep,
     readBackGapMs: (await ports.settings()).limits.readBackGapMs,

@@ -1,12 +1,13 @@
-import { existsSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { createBackOff, sleepUnlessStopped } from '../effects/index.ts'
+import { createBackOff, type RetryLimits, sleepUnlessStopped } from '../effects/index.ts'
 import { listTasks, removeLeftovers, removeRun, removeTask } from '../git/index.ts'
-import { sweepOrphans } from '../sandbox/index.ts'
+import { removeUnfinishedShared, sweepOrphans } from '../sandbox/index.ts'
+import { sharedFolder } from './open-task-workspace.ts'
 import type { WorkerPorts } from './ports.ts'
 import { type SweepPorts, sweepEffects } from './sweep-effects.ts'
-import { bundlePath, writeTaskBundle } from './write-bundle.ts'
+import { taskFolder } from './task-folder.ts'
+import { isBundleCurrent, writeTaskBundle } from './write-bundle.ts'
 
 export type Sweep = {
   /** One whole sweep; never throws: a part that fails is logged and keeps no other from its turn. Safe to repeat. */
@@ -20,25 +21,28 @@ const endedAtOnceMax = 100
 /** Does what a process that died left undone (effects, bundles, folders) and drops what is kept no longer. */
 export function createSweep(ports: WorkerPorts): Sweep {
   const stopping = new AbortController()
-  const retries = { firstMs: 0, maxMs: 0, askedMsMax: 0 }
+  // Of the sweep that is running: they are read at its start.
+  let retries: RetryLimits = { retryWaitMs: 0, retryWaitMsMax: 0, rateLimitWaitMsMax: 0 }
   const sweepPorts: SweepPorts = {
     ...ports,
     backOff: createBackOff(() => retries, ports.now),
     sleep: ms => sleepUnlessStopped(ms, stopping.signal),
+    stop: stopping.signal,
   }
   const tidied = new Map<string, number>()
   let running: Promise<void> = Promise.resolve()
   async function sweep() {
     const { limits } = await ports.settings()
-    Object.assign(retries, { firstMs: limits.retryWaitMs, maxMs: limits.retryWaitMsMax, askedMsMax: limits.rateLimitWaitMsMax })
+    retries = limits
     const parts: Record<string, () => Promise<unknown>> = {
       deliveries: () => ports.ledger.pruneDeliveries(ports.now() - limits.deliveryKeepMs),
       orphans: async () => {
         for (let slot = 0; slot < limits.workerSlots; slot++) endOrphans(slot, ports)
       },
-      bundles: () => writeBundles(ports),
-      runs: () => removeRuns(ports),
-      stores: () => removeStores(ports, tidied, limits),
+      shared: async () => removeUnfinishedShared(sharedFolder(ports.dataDir)),
+      bundles: () => writeBundles(sweepPorts),
+      runs: () => removeRuns(sweepPorts),
+      stores: () => removeStores(sweepPorts, tidied, limits),
       effects: () => sweepEffects(sweepPorts),
     }
     for (const [part, work] of Object.entries(parts)) {
@@ -58,19 +62,36 @@ export function createSweep(ports: WorkerPorts): Sweep {
   }
 }
 
-async function writeBundles(ports: WorkerPorts): Promise<void> {
-  const ended = await ports.ledger.tasks({ state: 'ended', needsWorker: true, limit: endedAtOnceMax })
-  for (const { taskId, erasedAt } of ended) {
-    const taskDir = path.join(ports.dataDir, 'tasks', taskId)
-    if (erasedAt === null && !existsSync(bundlePath(taskDir))) await writeTaskBundle(taskId, taskDir, ports)
+/** One task after another until the process is to go; one that fails is logged and keeps no other from its turn. */
+async function forEachTask(
+  tasks: readonly string[],
+  { stop, logger }: SweepPorts,
+  part: string,
+  work: (taskId: string) => Promise<void>,
+): Promise<void> {
+  for (const task of tasks) {
+    if (stop.aborted) return
+    await work(task).catch(error => logger.error({ error, part, task }, 'a task could not be tidied; the next sweep tries again'))
   }
 }
 
-async function removeRuns({ ledger, dataDir }: WorkerPorts): Promise<void> {
-  for (const taskId of await runFolders(dataDir)) {
+async function writeBundles(ports: SweepPorts): Promise<void> {
+  const ended = await ports.ledger.tasks({ state: 'ended', needsWorker: true, limit: endedAtOnceMax })
+  const lacking = ended.filter(({ taskId, erasedAt }) => erasedAt === null && !isBundleCurrent(taskFolder(ports.dataDir, taskId)))
+  await forEachTask(
+    lacking.map(({ taskId }) => taskId),
+    ports,
+    'bundles',
+    async taskId => void (await writeTaskBundle(taskId, taskFolder(ports.dataDir, taskId), ports)),
+  )
+}
+
+async function removeRuns(ports: SweepPorts): Promise<void> {
+  const { ledger, dataDir } = ports
+  await forEachTask(await runFolders(dataDir), ports, 'runs', async taskId => {
     const row = await ledger.task(taskId)
     if (row === null || row.state === 'ended') await removeRun(path.join(dataDir, 'runs', taskId))
-  }
+  })
 }
 
 /**
@@ -79,26 +100,27 @@ async function removeRuns({ ledger, dataDir }: WorkerPorts): Promise<void> {
  * `tidied` remembers when a task ended, so that a sweep asks about each folder once.
  */
 async function removeStores(
-  { ledger, dataDir, now }: WorkerPorts,
+  ports: SweepPorts,
   tidied: Map<string, number>,
   { leaseMs, storeKeepMs }: { leaseMs: number; storeKeepMs: number },
 ): Promise<void> {
-  for (const taskId of listTasks(dataDir)) {
+  const { ledger, dataDir, now } = ports
+  const madeAt = new Map(listTasks(dataDir).map(task => [task.taskId, task.madeAt]))
+  await forEachTask([...madeAt.keys()], ports, 'stores', async taskId => {
     const endedAt = tidied.get(taskId) ?? (await endOf(taskId))
     // Whoever recorded the end may still be tidying up after itself.
-    if (endedAt === null || endedAt > now() - leaseMs) continue
+    if (endedAt === null || endedAt > now() - leaseMs) return
     if (!tidied.has(taskId)) await removeLeftovers({ dataDir, taskId })
     tidied.set(taskId, endedAt)
-    if (endedAt > now() - storeKeepMs) continue
+    if (endedAt > now() - storeKeepMs) return
     await removeTask({ dataDir, taskId })
     tidied.delete(taskId)
-  }
+  })
 
   /** Null: it has not ended. A folder no task is known for counts from when it was made. */
   async function endOf(taskId: string): Promise<number | null> {
     const row = await ledger.task(taskId)
-    if (row !== null) return row.endedAt
-    return statSync(path.join(dataDir, 'git', 'tasks', taskId), { throwIfNoEntry: false })?.mtimeMs ?? null
+    return row === null ? (madeAt.get(taskId) ?? null) : row.endedAt
   }
 }
 

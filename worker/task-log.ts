@@ -18,6 +18,12 @@ export class OwnershipLost extends Error {
   override readonly name = 'OwnershipLost'
 }
 
+/** For `catch`: a lost task as a value, anything else thrown on. */
+export function fencedOrThrow(error: unknown): 'fenced' {
+  if (error instanceof OwnershipLost) return 'fenced'
+  throw error
+}
+
 export type TaskLogOptions = { taskId: string; attempt: number; actor: string; now(): number }
 
 export async function openTaskLog(ledger: Pick<Ledger, 'append' | 'readEvents'>, options: TaskLogOptions): Promise<TaskLog> {

@@ -29,6 +29,7 @@ export type Task = {
   deadlineAt: number
   /** Aborted by a cancel, the deadline, a lost lease or a worker that goes; `goOn` tells them apart. */
   stop: AbortSignal
+  clearDeadline(): void
 }
 
 /** What the parts that are opened last are opened with. */

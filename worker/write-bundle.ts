@@ -1,4 +1,5 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import {
@@ -31,6 +32,21 @@ export function bundlePath(taskDir: string): string {
   return path.join(taskDir, 'bundle.json')
 }
 
+/** False: there is none, or there are events that it was to hold and may not. */
+export function isBundleCurrent(taskDir: string): boolean {
+  return existsSync(bundlePath(taskDir)) && !existsSync(stalePath(taskDir))
+}
+
+/** Says, for whoever comes after this process, that the bundle is to be made again. Writing it takes that back. */
+export async function markStale(taskDir: string): Promise<void> {
+  await mkdir(taskDir, { recursive: true, mode: 0o700 })
+  await writeFile(stalePath(taskDir), '', { mode: 0o600 })
+}
+
+function stalePath(taskDir: string): string {
+  return `${bundlePath(taskDir)}.stale`
+}
+
 /**
  * The proof of an ended task as one file, made from the ledger: the same ledger, key and version always give the same
  * bytes. Safe to repeat. A signer that fails costs the signature, never the record. `none`: the task was erased before
@@ -53,6 +69,7 @@ export async function writeTaskBundle(
   const bundle = await signBundle(source, await inSlices(composeEntries(source)), ports)
   crashpoint('bundle.beforeWrite')
   await replaceFile(file, inPieces(bundleLines(bundle)))
+  await rm(stalePath(taskDir), { force: true })
   crashpoint('bundle.afterWrite')
   return bundle.envelope === null ? 'unsigned' : 'signed'
 }

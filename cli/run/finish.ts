@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { TaskState } from '../../domain/index.ts'
-import { bundlePath, patchPath } from '../../worker/index.ts'
+import { bundlePath, patchPath, taskFolder } from '../../worker/index.ts'
 import { toSafeJson } from '../escape.ts'
 import type { RunOptions } from '../run.ts'
 import { isSigned } from '../tasks/out-files-of.ts'
@@ -13,7 +13,7 @@ type Finish = { taskId: string; dataDir: string; options: RunOptions; startedAt:
 
 /** Puts the files where they belong, applies the change when that was asked for and is proven, and says all of it. Returns the exit code. */
 export async function finishRun(state: TaskState, { taskId, dataDir, options, startedAt }: Finish): Promise<number> {
-  const taskDir = path.join(dataDir, 'tasks', taskId)
+  const taskDir = taskFolder(dataDir, taskId)
   const root = state.accepted?.repository.url ?? process.cwd()
   const out = writeOutFiles(root, taskId, { patch: patchPath(taskDir), bundle: bundlePath(taskDir) })
   const applied = options.apply ? await applyProven(state, root, out.patch) : null

@@ -1,15 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
-import path from 'node:path'
-import { bundlePath, patchPath } from '../../worker/index.ts'
+import { bundlePath, patchPath, taskFolder } from '../../worker/index.ts'
 import type { OutFiles } from '../run/out-folder.ts'
-
-export function taskFolderOf(dataDir: string, taskId: string): string {
-  return path.join(dataDir, 'tasks', taskId)
-}
 
 /** The files of a task as they lie in the data folder. */
 export function outFilesOf(dataDir: string, taskId: string): OutFiles {
-  const folder = taskFolderOf(dataDir, taskId)
+  const folder = taskFolder(dataDir, taskId)
   const there = (file: string) => (existsSync(file) ? file : null)
   return { patch: there(patchPath(folder)), bundle: there(bundlePath(folder)), problem: null }
 }

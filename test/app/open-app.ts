@@ -19,6 +19,8 @@ export type App = {
   ledger: Ledger
   intake: IntakePorts
   outbox: OutboxPorts
+  /** Aborting it is what the process does when it is told to go. */
+  stopping: AbortController
   clock: { now: number }
   limits: LimitValues
   /** Writes a comment at GitHub and stores its delivery. */
@@ -69,16 +71,17 @@ export async function openApp(): Promise<App> {
       refusalQuietMs: limits.refusalQuietMs,
     }),
   }
-  const backOffLimits = () => ({ firstMs: limits.retryWaitMs, maxMs: limits.retryWaitMsMax, askedMsMax: limits.rateLimitWaitMsMax })
+  const stopping = new AbortController()
   const outbox: OutboxPorts = {
     ledger,
     github: app,
     markerKey: Buffer.alloc(32, 1),
     logger: silentLogger,
     limits: () => limits,
-    backOff: createBackOff(backOffLimits, now),
+    backOff: createBackOff(() => limits, now),
     now,
     sleep: ms => new Promise(resolve => setTimeout(() => resolve('slept'), Math.min(ms, 50))),
+    stop: stopping.signal,
   }
   const comments = () => [...(github.state.repositories.get(repo)?.comments.values() ?? [])]
   return {
@@ -86,6 +89,7 @@ export async function openApp(): Promise<App> {
     ledger,
     intake,
     outbox,
+    stopping,
     clock,
     limits,
     async comment(body, author = 'mona') {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { sendOutbox } from '../../app/outbox.ts'
 import { foldTask, type NewEvent } from '../../domain/index.ts'
 import { type App, openApp } from './open-app.ts'
 
@@ -23,6 +24,24 @@ test('what was recorded is sent once, and its task ends', async () => {
   expect([app.ours().length, app.reactions(), await outcomeOf('t_1')]).toEqual([1, ['eyes'], 'succeeded'])
   expect(await app.send()).toBe(0)
   expect(app.ours().length).toBe(1)
+})
+
+test('when the process is told to go, the task being sent is the last one', async () => {
+  for (let comment = 0; comment < 3; comment++) await app.comment('/grok help')
+  await app.take()
+  const { holds } = { holds: app.outbox.github.mint }
+  let mints = 0
+  const github = {
+    ...app.outbox.github,
+    mint: (request: Parameters<typeof holds>[0]) => {
+      mints += 1
+      app.stopping.abort()
+      return holds(request)
+    },
+  }
+  await sendOutbox({ ...app.outbox, github })
+  expect([mints, app.ours().length <= 1]).toEqual([1, true])
+  expect(await app.ledger.openEffects({ attempt: 'app', states: 'in-flight', updatedBefore: app.clock.now + 1, limit: 10 })).not.toEqual([])
 })
 
 describe('what always fails', () => {

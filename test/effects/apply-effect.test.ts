@@ -266,7 +266,7 @@ describe('settling by looking only', () => {
 test('waits double up to their limit, what GitHub asks for counts up to its own, and success forgets', () => {
   let now = 0
   const backOff = createBackOff(
-    () => ({ firstMs: 10, maxMs: 35, askedMsMax: 100 }),
+    () => ({ retryWaitMs: 10, retryWaitMsMax: 35, rateLimitWaitMsMax: 100 }),
     () => now,
   )
   expect([backOff.due('a'), backOff.failed('a'), backOff.failed('a'), backOff.failed('a'), backOff.failed('a')]).toEqual([

@@ -1,12 +1,13 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { NewEvent, TaskAccepted } from '../../domain/index.ts'
 import { type EffectProposal, preparedEvent } from '../../effects/index.ts'
 import { renderMarker } from '../../effects/marker.ts'
 import { createComment, createPull } from '../../github/index.ts'
 import { createSweep } from '../../worker/sweep-leftovers.ts'
+import { markStale } from '../../worker/write-bundle.ts'
 import { openWorker, repo, type WorkerStage } from './open-worker.ts'
 
 let stage: WorkerStage
@@ -37,10 +38,16 @@ const proposals = {
   }),
   comment: (): EffectProposal => ({ kind: 'comment', ordinal: 1, intent: { ...place(), number: 1, since, body: 'it failed' } }),
 }
-const prepared = (proposal: EffectProposal) => preparedEvent('t_1', proposal)
-const sent = (proposal: EffectProposal): NewEvent[] => {
-  const event = prepared(proposal)
+const prepared = (proposal: EffectProposal, taskId = 't_1') => preparedEvent(taskId, proposal)
+const sent = (proposal: EffectProposal, taskId = 't_1'): NewEvent[] => {
+  const event = prepared(proposal, taskId)
   return [event, { type: 'effect.dispatched', commandId: 'x', payload: { effectId: event.payload.effectId, try: 1 } }]
+}
+/** Another effect of the same attempt, from its preparation to its end. */
+const settledLate = (): NewEvent[] => {
+  const [event, dispatched] = sent(proposals.comment()) as [NewEvent & { type: 'effect.prepared' }, NewEvent]
+  const payload = { effectId: event.payload.effectId, state: 'rejected' as const, remote: {}, reason: 'late', foundByReadBack: true }
+  return [event, dispatched, { type: 'effect.settled', commandId: 'y', payload }]
 }
 const ended = (outcome: 'errored' | 'succeeded' | 'cancelled', reason = 'because'): NewEvent => ({
   type: 'task.ended',
@@ -169,6 +176,55 @@ test('a sweep that waits between two looks is left at once when the process goes
   await run
   expect(Date.now() - startedAt).toBeLessThan(1_000)
   expect(await states()).toEqual(['pull-request:1 dispatched'])
+})
+
+test('a sweep that is told to go begins with no other task', async () => {
+  for (const id of ['t_2', 't_3']) await stage.claimed(id)
+  for (const id of ['t_1', 't_2', 't_3']) await stage.append(id, 1, ...sent(proposals.pull(), id), ended('errored'))
+  const lists = () => stage.simulator.github.requests().filter(({ method, url }) => method === 'GET' && url.includes('/pulls')).length
+  stage.clock.now += stage.limits.leaseMs + 1
+  stage.limits.readBackGapMs = 60_000
+  const sweep = createSweep(stage.ports)
+  const run = sweep.run()
+  await vi.waitFor(() => expect(lists()).toBe(1), { timeout: 5_000 })
+  await sweep.stop()
+  await run
+  expect(lists()).toBe(1)
+})
+
+describe('bundles', () => {
+  const bundle = (id: string) => path.join(stage.dataDir, 'tasks', id, 'bundle.json')
+  const headOf = (id: string) => (existsSync(bundle(id)) ? JSON.parse(readFileSync(bundle(id), 'utf8')).manifest.headHash : null)
+  const lastHash = async (id: string) => (await stage.ledger.readEvents(id)).at(-1)?.hash
+
+  test('of a sweep that was killed between an effect and its bundle are made again', async () => {
+    await stage.append('t_1', 1, ...sent(proposals.pull()), ended('errored'))
+    await sweepAfterLease()
+    expect(headOf('t_1')).toBe(await lastHash('t_1'))
+    // As the dead sweep left it: marked, an effect settled, and the bundle as it was before that.
+    await markStale(path.dirname(bundle('t_1')))
+    await stage.append('t_1', 1, ...settledLate())
+    expect(headOf('t_1')).not.toBe(await lastHash('t_1'))
+    await sweepAfterLease()
+    expect(headOf('t_1')).toBe(await lastHash('t_1'))
+  })
+  test('that can not be made keep no other from being made', async () => {
+    await stage.claimed('t_2')
+    for (const id of ['t_1', 't_2']) await stage.append(id, 1, ended('succeeded'))
+    mkdirSync(path.join(stage.dataDir, 'tasks'), { recursive: true })
+    writeFileSync(path.join(stage.dataDir, 'tasks/t_2'), 'a file where a folder should be')
+    await sweepAfterLease()
+    expect(headOf('t_1')).toBe(await lastHash('t_1'))
+  })
+})
+
+test('what a killed process left half made of the shared files goes after an hour, and nothing else', async () => {
+  const names = ['new-0', 'new-1', 'etc-0']
+  for (const name of names) mkdirSync(path.join(stage.dataDir, 'sandbox', name), { recursive: true })
+  const old = Date.now() / 1000 - 7_200
+  for (const name of ['new-0', 'etc-0']) utimesSync(path.join(stage.dataDir, 'sandbox', name), old, old)
+  await sweepAfterLease()
+  expect(names.filter(name => existsSync(path.join(stage.dataDir, 'sandbox', name)))).toEqual(['new-1', 'etc-0'])
 })
 
 describe('folders', () => {

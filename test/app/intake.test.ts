@@ -132,6 +132,24 @@ describe('the loop', () => {
     await until(() => app.ours().length === 2)
     await loop.stop()
   })
+  test('tries what is older than its time once more after a fault, and only then gives it up', async () => {
+    await app.comment('/grok help')
+    app.clock.now += app.limits.effectGiveUpMs + 1
+    const fault = app.simulator.github.fail({ ...minting, fault: { kind: 'status', status: 502 }, times: 1 })
+    const loop = start()
+    await until(() => fault.hits() === 1)
+    app.clock.now += app.limits.retryWaitMs
+    await until(async () => (await app.ledger.tasks({ limit: 1 })).length === 1)
+    await app.comment('/grok help')
+    app.clock.now += app.limits.effectGiveUpMs + 1
+    app.simulator.github.fail({ ...minting, fault: { kind: 'status', status: 502 }, times: 9_999 })
+    await until(async () => {
+      app.clock.now += app.limits.retryWaitMs
+      return (await app.ledger.pendingDeliveries(1)).length === 0
+    })
+    await loop.stop()
+    expect((await app.ledger.tasks({ limit: 9 })).length).toBe(1)
+  })
   test('is caught up when what the process before it left was looked at, also while GitHub is away', async () => {
     await app.comment('/grok help')
     app.simulator.github.fail({ ...minting, fault: { kind: 'status', status: 500 }, times: 99 })

@@ -1,23 +1,46 @@
 import { withoutSecrets } from '../telemetry/index.ts'
+import { codeMark, maskCode } from './certain-code.ts'
+import {
+  address,
+  certainAddress,
+  closing,
+  closingInCode,
+  html,
+  image,
+  inlineLink,
+  isLive,
+  type Links,
+  linkDefinition,
+  mention,
+  slashCommand,
+} from './live-text.ts'
 import { stripMarkers } from './marker.ts'
 
 /**
  * Every text of a model or a stranger passes here before it stands in something of ours: mentions, issue references behind
- * closing keywords, other bots' commands, images and hidden HTML become inert, visibly. Code spans and fences are kept as
- * they are, since GitHub gives nothing in them a meaning. Credentials go wherever they stand.
+ * closing keywords, other bots' commands, images and hidden HTML become inert, visibly. Code is kept as it is where there is
+ * no doubt that it is code; the result is read once more, and where anything is left or in doubt, all of it is broken up.
  */
 export function makeInert(text: string, links: Links = 'kept'): string {
-  return splitCode(stripMarkers(withoutSecrets(text)))
-    .map(part => (part.code ? part.text : inertProse(links === 'kept' ? part.text : showLinks(part.text))))
-    .join('')
+  const clean = cleanText(text)
+  const inert = inertOutsideCode(clean, links)
+  const read = inert === null ? null : maskCode(inert)
+  return inert === null || read === null || isLive(read.prose, links) ? breakUp(clean) : inert
 }
 
-/** `shown`: as code with their whole address, for the words of a session that a stranger may have steered. */
-export type Links = 'kept' | 'shown'
-
-/** The same for a commit message, where more words are orders: to CI, and about who signed or wrote what. */
+/**
+ * The same for a commit message or a title, where more words are orders: to CI, and about who signed or wrote what. Neither
+ * is Markdown, and a title becomes a message when its pull request is squashed: a keyword closes also where it looks like code.
+ */
 export function makeInertForCommit(text: string): string {
-  return makeInert(text)
+  return cleanText(text)
+    .replace(html, '&lt;')
+    .replace(image, showImage)
+    .split('\n')
+    .map(line => line.replace(mention, name => (line.includes('`') ? apart(plainName(name)) : `\`${plainName(name)}\``)))
+    .join('\n')
+    .replace(closingInCode, found => breakReferences(found))
+    .replace(slashCommand, (_, indent: string, command: string) => `${indent}\`${command}\``)
     .replace(/\[((?:skip|no)[ -](?:ci|actions)|(?:ci|actions)[ -]skip)\]/gi, '($1)')
     .replace(/\*\*\*NO_CI\*\*\*/gi, 'NO_CI')
     .replace(
@@ -26,15 +49,15 @@ export function makeInertForCommit(text: string): string {
     )
 }
 
-const mention = /(^|[^\w`/])((?:@|&#0*64;|&#x0*40;|&commat;)[A-Za-z0-9][A-Za-z0-9-]*(?:\/[A-Za-z0-9._-]+)?)/gi
-const closing = /\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(:?\s+)((?:[\w.-]+\/[\w.-]+)?#\d+|https?:\/\/\S+\/(?:issues|pull)\/\d+)/gi
-const slashCommand = /^([ \t]*)(\/[A-Za-z][\w-]*)/gm
-const image = /!\[([^\]]*)\](\([^)]*\)|\[[^\]]*\])?/g
-const html = /<(?=[A-Za-z/!?])/g
+function cleanText(text: string): string {
+  return stripMarkers(withoutSecrets(text)).replaceAll(codeMark, '').replace(/\r\n?/g, '\n')
+}
 
-const inlineLink = /(?<!!)\[([^\]\n]*)\]\(\s*<?([^)\s>]*)>?[^)\n]*\)/g
-const linkDefinition = /^([ >]{0,8}\[[^\]\n]{1,200}\]):/gm
-const address = /(?:https?:\/\/|www\.)[^\s<>`]*[^\s<>`.,;:!?)\]'"*_]/gi
+/** Null when it is in doubt what is code. */
+function inertOutsideCode(text: string, links: Links): string | null {
+  const masked = maskCode(text)
+  return masked?.restore(inertProse(links === 'kept' ? masked.prose : showLinks(masked.prose))) ?? null
+}
 
 /** A link says where it leads instead of what it calls itself; one by reference loses its definition. */
 function showLinks(text: string): string {
@@ -47,22 +70,34 @@ function showLinks(text: string): string {
 function inertProse(text: string): string {
   return text
     .replace(html, '&lt;')
-    .replace(image, (_, alt: string) => `[image removed${alt ? `: ${alt}` : ''}]`)
+    .replace(image, showImage)
     .replace(closing, (_, word: string, gap: string, reference: string) => `${word}${gap}\`${reference}\``)
-    .replace(mention, (_, before: string, name: string) => `${before}\`${name.replace(/^&[^;]+;/, '@')}\``)
+    .split(certainAddressAlone)
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(mention, name => `\`${plainName(name)}\``)))
+    .join('')
     .replace(slashCommand, (_, indent: string, command: string) => `${indent}\`${command}\``)
 }
 
-/** Fenced blocks and code spans apart from prose. A fence or span that is never closed counts as prose. */
-function splitCode(text: string): { code: boolean; text: string }[] {
-  const code = /(^|\n)( {0,3})(`{3,}|~{3,})[^\n]*\n[\s\S]*?\n {0,3}\3[`~]*[ \t]*(?=\n|$)|(?<!`)(`+)(?!`)(?:[^`\n]|(?!\4(?!`))`)+\4(?!`)/g
-  const parts: { code: boolean; text: string }[] = []
-  let end = 0
-  for (const match of text.matchAll(code)) {
-    parts.push({ code: false, text: text.slice(end, match.index) }, { code: true, text: match[0] })
-    end = match.index + match[0].length
-  }
-  return [...parts, { code: false, text: text.slice(end) }]
+const certainAddressAlone = new RegExp(`(${certainAddress.source})`, 'gm')
+const showImage = (_: string, alt: string) => `[image removed${alt ? `: ${alt}` : ''}]`
+const plainName = (name: string) => name.replace(/^&[^;]+;/, '@')
+const apart = (name: string) => `${name.slice(0, 1)} ${name.slice(1)}`
+
+/** Whatever is code and whatever is not: a blank stands where each meaning begins. It shows, also in code. */
+function breakUp(text: string): string {
+  return breakReferences(text.replace(/&(?=#|\w+;)/g, '&amp;').replace(html, '&lt;'))
+    .replace(/!(?=\[)/g, '! ')
+    .replace(/\](?=[(:])/g, '] ')
+    .replace(/(www|mailto|xmpp)(?=[.:])/gi, '$1 ')
+    .replace(/@(?=\S)/g, '@ ')
+    .replace(/^([ \t]*)\/(?=[A-Za-z])/gm, '$1/ ')
+}
+
+function breakReferences(text: string): string {
+  return text
+    .replace(/#(?=[\d*_~\\])/g, '# ')
+    .replace(/\bGH-(?=[\d*_~\\])/gi, found => `${found} `)
+    .replace(/:(?=\/\/)/g, ': ')
 }
 
 const cutNote = (max: number) => `Cut at ${max.toLocaleString('en-US')} characters; the rest is in the run's record.`

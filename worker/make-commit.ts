@@ -1,13 +1,15 @@
 import type { Payload } from '../domain/index.ts'
 import { makeInertForCommit } from '../effects/index.ts'
 import { commitTree } from '../git/index.ts'
-import { crashpoint } from '../telemetry/index.ts'
+import { crashpoint, withoutSecrets } from '../telemetry/index.ts'
 import type { Change } from './collect-change.ts'
 import { renderTitle, skipChecks } from './render-pull-request.ts'
 import type { Base, Task } from './task.ts'
 import { withPatience } from './with-patience.ts'
 
 export type Commit = Payload<'commit.made'>
+
+const bodyCharactersMax = 4_000
 
 /** The change as one commit on the task's base, with the same sha on every attempt: all that goes into it is recorded. */
 export async function makeCommit(task: Task, base: Base, change: Change): Promise<Commit> {
@@ -48,9 +50,12 @@ function branchName(verb: string, number: number | null, taskId: string): string
 function renderMessage(task: Task, { config }: Base): string {
   const { session, taint } = task.log.state()
   const title = renderTitle(session?.ended?.text ?? '', task.accepted.subject)
-  const body = makeInertForCommit(session?.ended?.text ?? '')
-    .trim()
-    .slice(0, 4_000)
+  // Cut first: a cut through what the filter put in would undo it.
+  const body = makeInertForCommit(
+    withoutSecrets(session?.ended?.text ?? '')
+      .trim()
+      .slice(0, bodyCharactersMax),
+  )
   const waits = (config.ci.value ?? (taint.length > 0 ? 'after-approval' : 'always')) === 'after-approval'
   return `${title}\n\n${body}\n\nGrokbot-Task: ${task.id}\n${waits ? skipChecks : ''}`
 }

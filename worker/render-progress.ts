@@ -24,7 +24,7 @@ function textOfRunning({ state, now, doing, prefix, updateGapMs }: RunningView):
     `**grok ${accepted?.command.verb ?? 'run'}** — running, ${duration(now - startedAt)}${wall}${cost}`,
     '',
     ...doneLines(state),
-    `- Now: ${makeInert(doing, linksOf(state)).slice(0, 120)}`,
+    `- Now: ${inertStart(doing.replace(/\s+/g, ' '), state, 120)}`,
     ...resumedLine(state),
     '',
     `\`${prefix} cancel\` stops it`,
@@ -46,14 +46,14 @@ function textOfEnded(state: TaskState, end: TaskEnd, now: number, prefix: string
   const number = pull?.remote?.['number']
   if (end.outcome === 'succeeded')
     return [`${verb} — done in ${took}${cost}${number ? `: #${number}` : ''}`, '', checksLine(state)].join('\n')
-  if (end.outcome === 'cancelled') return `${verb} — ${makeInert(end.reason, linksOf(state))} after ${took}${cost}. ${pushedWords(state)}`
+  if (end.outcome === 'cancelled') return `${verb} — ${inertStart(end.reason, state, 1_000)} after ${took}${cost}. ${pushedWords(state)}`
   const pushed = pushedWords(state)
   const kept = state.change && state.change.files.length > 0 ? ['- Kept: the change as a patch, in the record of this run'] : []
   const word = end.outcome === 'errored' ? 'failed, our fault,' : end.outcome === 'timed-out' ? 'out of time' : 'failed'
   return [
     `${verb} — ${word} after ${took}${cost}. ${pushed}`,
     '',
-    makeInert(end.reason, linksOf(state)).slice(0, 1_000),
+    inertStart(end.reason, state, 1_000),
     '',
     ...kept,
     `- Go on: say more with \`${prefix} ${accepted?.command.verb ?? 'fix'} <what>\``,
@@ -61,9 +61,12 @@ function textOfEnded(state: TaskState, end: TaskEnd, now: number, prefix: string
   ].join('\n')
 }
 
-/** A stranger may have chosen the words, and with them where a link leads. */
-function linksOf({ taint }: TaskState) {
-  return taint.length > 0 ? 'shown' : 'kept'
+/**
+ * Cut before it is made inert, since a cut through code of the filter's would bring to life what stands in it, and after
+ * it was searched for credentials. A stranger may have chosen the words, and with them where a link leads.
+ */
+function inertStart(text: string, { taint }: TaskState, charactersMax: number): string {
+  return makeInert(withoutSecrets(text).slice(0, charactersMax), taint.length > 0 ? 'shown' : 'kept')
 }
 
 function pushedWords(state: TaskState): string {

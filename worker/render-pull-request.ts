@@ -1,5 +1,5 @@
 import type { ChangedFile, Payload, TaskAccepted, TaskState } from '../domain/index.ts'
-import { joinBlocks, makeInert } from '../effects/index.ts'
+import { joinBlocks, makeInert, makeInertForCommit } from '../effects/index.ts'
 import { withheldWords, withoutSecrets } from '../telemetry/index.ts'
 
 /** GitHub's own words: the last lines of a commit's message, after two that are empty. Drafts start workflows too. */
@@ -16,8 +16,15 @@ export function renderTitle(answer: string, subject: TaskAccepted['subject']): s
     .split('\n')
     .map(cleanHeading)
     .find(line => line !== '')
-  const title = makeInert(first ?? subject?.title ?? 'Change').replace(/\s+/g, ' ')
-  return title.length <= titleCharactersMax ? title : `${title.slice(0, titleCharactersMax - 1).trimEnd()}…`
+  return inertTitle((first ?? withoutSecrets(subject?.title ?? 'Change')).replace(/\s+/g, ' '), titleCharactersMax)
+}
+
+/** Cut before it is made inert, and further as long as that makes it too long: a cut behind would bring words to life. */
+function inertTitle(text: string, charactersMax: number): string {
+  const cut = text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1).trimEnd()}…`
+  const title = makeInertForCommit(cut)
+  if (title.length <= titleCharactersMax || charactersMax <= 1) return title.slice(0, titleCharactersMax)
+  return inertTitle(text, Math.max(1, charactersMax - (title.length - titleCharactersMax)))
 }
 
 function cleanHeading(line: string): string {

@@ -1,0 +1,55 @@
+/** `shown`: as code with their whole address, for the words of a session that a stranger may have steered. */
+export type Links = 'kept' | 'shown'
+
+/** What GitHub, or a bot that reads along, gives a meaning in prose. Wider than what they are known to take: in doubt it is live. */
+export const mention = /(?<![A-Za-z0-9])(?:@|&#0*64;|&#x0*40;|&commat;)[A-Za-z0-9][A-Za-z0-9-]*(?:\/[A-Za-z0-9._-]+)?/gi
+export const slashCommand = /^([ \t]*)(\/[A-Za-z][\w-]*)/gm
+export const html = /<(?=[A-Za-z/!?])/g
+export const image = /!\[([^[\]]{0,1000})\](\([^()\n]{0,2000}\)|\[[^[\]\n]{0,1000}\])?/g
+export const closing = closingAcross(String.raw`\s:*_~>("'\\-`)
+/** For what is no Markdown, where a keyword's reference may stand in what looks like code. */
+export const closingInCode = closingAcross(String.raw`\s:*_~>("'\\\x60-`)
+
+export const inlineLink = /(?<!!)\[([^[\]\n]{0,1000})\]\(\s*<?([^)\s>]{0,2000})>?[^)\n]{0,1000}\)/g
+export const linkDefinition = /^([ \t>*+\-\d.)]{0,40}\[(?:[^[\]\\]|\\.){1,999}\]):/gm
+export const address =
+  /(?:(?:https?|ftp):\/\/|www\.)[^\s<>`]*[^\s<>`.,;:!?)\]'"*_]|(?:mailto:|xmpp:)?[A-Za-z0-9._+-]{1,100}@[A-Za-z0-9-]+\.[A-Za-z0-9.-]*[A-Za-z0-9]/gi
+
+/** An address that GitHub makes a link of whatever stands in it, so that a name in it calls nobody. */
+export const certainAddress = /(?<=^|[\s(])https?:\/\/[\w-]+(?:\.[\w-]+)+(?:[:/?#][\w./?=&%#@:+~,-]*)?(?=[\s)]|$)/gm
+
+/** One entity more than these may stand for any character, and so for any of the rest. */
+const entity = /&(?:#|(?!(?:lt|gt|amp|quot|apos|nbsp);)[a-z][a-z0-9]*;)/i
+const addressStart = /(?:https?|ftp):\/\/|www\.|[A-Za-z0-9._+-]@[A-Za-z0-9]|mailto:|xmpp:/i
+
+/** Whether anything in this prose, its code masked, would be more than text. */
+export function isLive(prose: string, links: Links): boolean {
+  const plain = prose.replace(/[*_~\\]/g, '')
+  const always = [html, entity, /!\[/, slashCommand]
+  const linked = [/\]\(/, linkDefinition, addressStart]
+  return (
+    always.some(pattern => holds(pattern, prose)) ||
+    holds(mention, prose.replace(certainAddress, ' ')) ||
+    holds(mention, plain.replace(certainAddress, ' ')) ||
+    holds(closing, prose) ||
+    holds(closing, plain) ||
+    (links === 'shown' && linked.some(pattern => holds(pattern, prose)))
+  )
+}
+
+function holds(pattern: RegExp, text: string): boolean {
+  return text.search(pattern) >= 0
+}
+
+/** A keyword, what may stand between, and a reference: by number, by address, or a link that may be one of both. */
+function closingAcross(gap: string): RegExp {
+  return new RegExp(
+    [
+      String.raw`\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)([${gap}]{1,20})`,
+      String.raw`((?:[\w.-]{1,100}(?:\/[\w.-]{1,100})?)?#\d+|GH-\d+|`,
+      String.raw`https?:\/\/[^\s<>\x60()]{1,1000}\/(?:issues|pull|discussions)\/\d+[^\s<>\x60()]{0,500}|`,
+      String.raw`\[[^[\]\n\x60]{0,1000}\](?:(?<=#\d[^[\]\n\x60]{0,20}\])|\((?=[^)]{0,2000}\/\d)[^()\n\x60]{0,2000}\)|\[[^[\]\n\x60]{0,1000}\]))`,
+    ].join(''),
+    'gi',
+  )
+}

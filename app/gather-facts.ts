@@ -12,15 +12,13 @@ export type FactsPorts = {
 }
 
 export type GatheredFacts = {
-  /** Whether the issue's own text comes from somebody who may write here. */
-  subjectTrusted: boolean
   facts: Facts
   visibility: 'public' | 'private' | 'internal'
   cloneUrl: string
 }
 
 /** Reads what a decision needs, from GitHub's API and the operator's settings only. Throws when GitHub does not answer. */
-export async function gatherFacts(event: CommentEvent, ports: FactsPorts): Promise<GatheredFacts> {
+export async function gatherFacts(event: CommentEvent, operatorProfile: string | null, ports: FactsPorts): Promise<GatheredFacts> {
   const { owner, name: repo, id: repositoryId } = event.repository
   const identity = await ports.github.identity()
   const { token } = await ports.github.mint({
@@ -51,9 +49,10 @@ export async function gatherFacts(event: CommentEvent, ports: FactsPorts): Promi
     defaultBranch: repository.defaultBranch,
     killSwitch,
     budget: { kind: 'ok' },
+    subjectTrusted: mayWrite(authorRole ?? role),
+    operatorProfile,
   }
-  const subjectTrusted = mayWrite(authorRole ?? role)
-  return { facts, subjectTrusted, visibility: repository.visibility, cloneUrl: repository.cloneUrl }
+  return { facts, visibility: repository.visibility, cloneUrl: repository.cloneUrl }
 }
 
 export function isServed(owner: string, { allowedOwners }: Pick<FactsPorts, 'allowedOwners'>): boolean {

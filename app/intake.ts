@@ -41,7 +41,7 @@ export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Prom
     textBytesMax: settings.commandTextBytesMax,
   })
   if (commands.length === 0) return await ignore(delivery, 'no command in it', ports)
-  const gathered = await gather(read.event, ports)
+  const gathered = await gather(read.event, settings.profile, ports)
   if ('reason' in gathered) return await ignore(delivery, gathered.reason, ports)
   const taken: Taken[] = []
   for (const command of commands) {
@@ -62,9 +62,13 @@ export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Prom
 }
 
 /** A refusal of GitHub for good (the App was removed, the repository is gone) is an answer; anything else throws. */
-async function gather(event: CommentEvent, ports: IntakePorts): Promise<GatheredFacts | { reason: string }> {
+async function gather(
+  event: CommentEvent,
+  operatorProfile: string | null,
+  ports: IntakePorts,
+): Promise<GatheredFacts | { reason: string }> {
   try {
-    return await gatherFacts(event, ports)
+    return await gatherFacts(event, operatorProfile, ports)
   } catch (error) {
     const fault = classifyError(error)
     // 401 is about our own key, and says nothing about the place.

@@ -85,7 +85,7 @@ function commonPayload({ event, command, gathered }: Decided, { subjectBytesMax 
       defaultBranch: gathered.facts.defaultBranch,
     },
     installationId: event.installationId,
-    subject: clipSubject({ ...event.subject, trusted: gathered.subjectTrusted }, subjectBytesMax),
+    subject: clipSubject({ ...event.subject, trusted: gathered.facts.subjectTrusted }, subjectBytesMax),
     commentId: event.commentId,
   }
 }
@@ -99,7 +99,7 @@ function acceptedPayload(decided: Decided, row: CommandRow, now: number, setting
     askedAt: decided.event.createdAt,
     command: { ...common.command, verb: row.verb },
     base: { ref: defaultBranch, sha: baseSha ?? emptySha },
-    grant: grantOf(row, { operatorProfile: profile, delivery: 'github', trusted: decided.gathered.subjectTrusted }),
+    grant: grantOf(row, { operatorProfile: profile, delivery: 'github', trusted: decided.gathered.facts.subjectTrusted }),
     limits,
     delivery: 'github',
     deadlineAt: now + wallMs + waitMs,

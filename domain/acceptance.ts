@@ -1,4 +1,4 @@
-import { type CommandRow, findCommand } from './command.ts'
+import { type CommandRow, findCommand, profileOf } from './command.ts'
 
 /** One `/grok …` line as it was written: nothing is decided yet. */
 export type WrittenCommand = { index: number; word: string; text: string }
@@ -17,6 +17,10 @@ export type Facts = {
   defaultBranch: string
   killSwitch: 'on' | 'pulled'
   budget: { kind: 'ok' } | { kind: 'spent'; words: string }
+  /** Whether the issue's own text comes from somebody who may write here. */
+  subjectTrusted: boolean
+  /** The sandbox profile the operator has set; null = the command's own. */
+  operatorProfile: string | null
 }
 
 export type Acceptance =
@@ -35,6 +39,7 @@ export type RefusalReason =
   | 'empty-repository'
   | 'switched-off'
   | 'budget'
+  | 'no-profile'
 
 const ranks = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const
 
@@ -58,12 +63,24 @@ export function decideAcceptance(command: WrittenCommand, facts: Facts, prefix: 
   if (facts.baseSha === null) {
     return refuse('empty-repository', `Not started: there is nothing to check out, \`${facts.defaultBranch}\` has no commit yet.`)
   }
+  if (profileOf(row, { operatorProfile: facts.operatorProfile, trusted: facts.subjectTrusted }) === null) return refuseProfile(facts)
   if (facts.budget.kind === 'spent') return refuse('budget', facts.budget.words)
   return { kind: 'accepted', row }
 }
 
 function refuse(reason: RefusalReason, words: string): Acceptance {
   return { kind: 'refused', reason, words }
+}
+
+/** The name is the operator's; it is still kept from breaking out of the code it stands in. */
+function refuseProfile({ operatorProfile, subjectTrusted }: Facts): Acceptance {
+  const set = `the operator's profile \`${printable(operatorProfile ?? '')}\``
+  return refuse(
+    'no-profile',
+    subjectTrusted
+      ? `Not started: ${set} is none of this version.`
+      : `Not started: this was written by somebody without write access, and no profile is within both \`strict\` and ${set}.`,
+  )
 }
 
 function placeName(place: 'issue' | 'pull') {

@@ -1,4 +1,4 @@
-import { narrowestProfile } from '../config-schema/index.ts'
+import { narrowestProfile, type ProfileName } from '../config-schema/index.ts'
 import type { EffectKind, Grant, TaskAccepted } from './event.ts'
 
 /**
@@ -58,16 +58,27 @@ export const commandTable = [
 
 export type Verb = (typeof commandTable)[number]['verb']
 
-/** What a task is accepted with: `trusted` = nothing it will read was written by somebody without write access. */
-export type GrantFacts = { operatorProfile: string | null; delivery: TaskAccepted['delivery']; trusted: boolean }
+/** What the profile depends on: `trusted` = nothing the task will read was written by somebody without write access. */
+export type ProfileFacts = { operatorProfile: string | null; trusted: boolean }
 
-/** A profile that the operator has set stands for the command's own; where a stranger's text is read it is `strict` at most. */
-export function grantOf(row: CommandRow, { operatorProfile, delivery, trusted }: GrantFacts): Grant {
-  const profile = operatorProfile ?? row.profile
+/**
+ * What the commands of a task may have: the operator's profile, or the command's own when the operator has set none; where
+ * a stranger's text is read, no more than `strict`. Null when no profile is within both, as of `strict` and `read-only`, or
+ * when the name is no profile of this version: then the task is refused. A command that runs nothing keeps its own.
+ */
+export function profileOf(row: CommandRow, { operatorProfile, trusted }: ProfileFacts): ProfileName | null {
+  const wanted = row.road === 'fix' ? (operatorProfile ?? row.profile) : row.profile
+  return narrowestProfile(trusted || row.road !== 'fix' ? [wanted] : [wanted, 'strict'])
+}
+
+/** What a task is accepted with. Throws where there is no profile: acceptance has refused that. */
+export function grantOf(row: CommandRow, facts: ProfileFacts & { delivery: TaskAccepted['delivery'] }): Grant {
+  const profile = profileOf(row, facts)
+  if (profile === null) throw new Error(`${row.verb} was accepted without a profile`)
   return {
-    profile: trusted ? profile : (narrowestProfile([profile, 'strict']) ?? profile),
+    profile,
     capabilities: [...row.capabilities],
-    effects: delivery === 'github' ? [...row.effects] : [],
+    effects: facts.delivery === 'github' ? [...row.effects] : [],
   }
 }
 

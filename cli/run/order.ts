@@ -47,6 +47,8 @@ export function decideRun(command: WrittenCommand, prefix: string, killSwitch: '
       defaultBranch: 'HEAD',
       killSwitch,
       budget: { kind: 'ok' },
+      subjectTrusted: true,
+      operatorProfile: null,
     },
     prefix,
   )

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { commandTable, decideAcceptance, type Facts, findCommand, type RefusalReason } from '../../domain/index.ts'
+import {
+  type CommandRow,
+  commandTable,
+  decideAcceptance,
+  type Facts,
+  findCommand,
+  grantOf,
+  type RefusalReason,
+} from '../../domain/index.ts'
 
 const facts: Facts = {
   ownerAllowed: true,
@@ -13,6 +21,8 @@ const facts: Facts = {
   defaultBranch: 'main',
   killSwitch: 'on',
   budget: { kind: 'ok' },
+  subjectTrusted: true,
+  operatorProfile: null,
 }
 const bot = { id: 8, login: 'robot[bot]', kind: 'bot' as const }
 const self = { id: 9, login: 'grokbot[bot]', kind: 'self' as const }
@@ -118,6 +128,38 @@ describe('a command is refused with a reason', () => {
   })
   it('in the words of the operator’s prefix', () => {
     expect(decide('nonsense', {}, '/mend')).toMatchObject({ words: '`/mend nonsense` is not a command. Try `/mend help`.' })
+  })
+})
+
+describe('what runs for a command has a profile within the operator’s, and within strict for the text of a stranger', () => {
+  const nowhere = (name: string) =>
+    `Not started: this was written by somebody without write access, and no profile is within both \`strict\` and the operator's profile \`${name}\`.`
+  const unknown = (name: string) => `Not started: the operator's profile \`${name}\` is none of this version.`
+  it.each<[string | null, { ofWriter: string; ofStranger: string }]>([
+    [null, { ofWriter: 'workspace', ofStranger: 'strict' }],
+    ['off', { ofWriter: 'off', ofStranger: 'strict' }],
+    ['devbox', { ofWriter: 'devbox', ofStranger: 'strict' }],
+    ['workspace', { ofWriter: 'workspace', ofStranger: 'strict' }],
+    ['strict', { ofWriter: 'strict', ofStranger: 'strict' }],
+    ['read-only', { ofWriter: 'read-only', ofStranger: nowhere('read-only') }],
+    ['review', { ofWriter: 'review', ofStranger: nowhere('review') }],
+    ['workspace2', { ofWriter: unknown('workspace2'), ofStranger: nowhere('workspace2') }],
+    ['constructor', { ofWriter: unknown('constructor'), ofStranger: nowhere('constructor') }],
+  ])('%s', (operatorProfile, expected) => {
+    const of = (subjectTrusted: boolean) => {
+      const acceptance = decide('fix', { operatorProfile, subjectTrusted })
+      if (acceptance.kind === 'refused') return `${acceptance.words}${acceptance.reason === 'no-profile' ? '' : acceptance.reason}`
+      return grantOf(findCommand('fix') as CommandRow, { operatorProfile, trusted: subjectTrusted, delivery: 'github' }).profile
+    }
+    expect({ ofWriter: of(true), ofStranger: of(false) }).toEqual(expected)
+  })
+  it('help and cancel are taken whatever the profile is: they run nothing', () => {
+    for (const word of ['help', 'cancel']) {
+      const change = { operatorProfile: 'read-only', subjectTrusted: false }
+      expect(decide(word, change)).toMatchObject({ kind: 'accepted' })
+      const row = findCommand(word) as CommandRow
+      expect(grantOf(row, { operatorProfile: 'read-only', trusted: false, delivery: 'github' }).profile).toBe('strict')
+    }
   })
 })
 

@@ -31,6 +31,11 @@ export function registerSecret(value: string, expiresAt = Number.POSITIVE_INFINI
   for (const [other] of expiring.slice(0, Math.max(0, expiring.length - expiringMax))) registered.delete(other)
 }
 
+/** Those that do not expire, for a thread of this process, which has a memory of its own. */
+export function lastingSecrets(): string[] {
+  return [...registered].flatMap(([value, { expiresAt }]) => (expiresAt === Number.POSITIVE_INFINITY ? [value] : []))
+}
+
 export function registeredCount(): number {
   return registered.size
 }

@@ -24,8 +24,8 @@ export type SessionOrder = {
 
 /** `why` is what the session is stopped for, as a constant: an error's text says nothing to a program. */
 export type ToSession =
-  /** The first one, once. */
-  | { kind: 'order'; order: SessionOrder }
+  /** The first one, once. `secrets`: what the thread must never let out; it has no use for them. */
+  | { kind: 'order'; order: SessionOrder; secrets: readonly string[] }
   | { kind: 'cancel'; why: 'cancelled' | 'hand-over' }
   /** There will be no order. */
   | { kind: 'leave' }

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { handOver, loadSampler, type SessionResult } from '../agent/index.ts'
 import { entryPath } from '../entries.ts'
+import { lastingSecrets } from '../telemetry/index.ts'
 import type { WorkerPorts } from './ports.ts'
 import { runOrderedSession } from './run-ordered-session.ts'
 import type { FromSession, SessionOrder, ToSession } from './session-order.ts'
@@ -77,7 +78,7 @@ function runInThread(
       if (result) resolve(result)
       else reject(error)
     })
-    send({ kind: 'order', order })
+    send({ kind: 'order', order, secrets: lastingSecrets() })
     if (cancel.aborted) stop()
     cancel.addEventListener('abort', stop, { once: true })
   })

@@ -11,14 +11,14 @@ const post = (message: FromSession) => port.postMessage(message)
 
 void loadSampler()
 port.on('message', (message: ToSession) => {
-  if (message.kind === 'order') run(message.order)
+  if (message.kind === 'order') run(message.order, message.secrets)
   else if (message.kind === 'cancel') cancel.abort(message.why === 'hand-over' ? handOver : new Error('stopped'))
   else port.close()
 })
 
-function run(order: SessionOrder): void {
+function run(order: SessionOrder, secrets: readonly string[]): void {
   if (order.crashpoint) armCrashpoint(order.crashpoint)
-  registerSecret(order.endpoint.apiKey)
+  for (const secret of [order.endpoint.apiKey, ...secrets]) registerSecret(secret)
   runOrderedSession(order, cancel.signal, post)
     .then(
       result => post({ kind: 'ended', result }),

@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { openSqliteLedger } from '../../ledger/index.ts'
+import { registerSecret } from '../../telemetry/index.ts'
 import { modelSettingsOf } from '../../worker/model-settings.ts'
 import type { SessionOrder } from '../../worker/session-order.ts'
 import { openSessionRoom } from '../../worker/session-room.ts'
@@ -85,4 +87,24 @@ test('red: one that hears it ends by itself, and says how', { timeout: 30_000 },
   stop.abort('cancelled')
   expect(await result).toMatchObject({ kind: 'ended' })
   await room.close()
+})
+
+test('what a session in a thread records holds no credential of this process, whichever it is', { timeout: 30_000 }, async () => {
+  const order = await openOrder(10_000)
+  const secret = 'wh00k-secret-of-this-installation-0123456789'
+  const text = `the webhook's secret is ${secret}`
+  const told = { ...order, start: { ...order.start, instructions: [{ path: 'AGENTS.md', text }] } }
+  registerSecret(secret)
+  const stop = new AbortController()
+  const room = openSessionRoom('thread', false)
+  const result = room.run(told, stop.signal, () => undefined)
+  await sleep(1_000)
+  stop.abort('cancelled')
+  await result
+  await room.close()
+  const ledger = openSqliteLedger({ dataDir: order.dataDir, durability: 'process', clock: Date.now })
+  const events = JSON.stringify(await ledger.readEvents('t_1'))
+  await ledger.close()
+  expect(events).toContain('the webhook')
+  expect(events).not.toContain(secret)
 })

@@ -1,12 +1,12 @@
 import { type ChangedFile, lfsNote } from '../domain/index.ts'
 import { findLfs } from './find-lfs.ts'
 import type { Store, TreeDiff } from './git.ts'
+import { gitLimits } from './limits.ts'
 import { parseRawHead, type RawChange } from './raw-change.ts'
 import { checkSha } from './ref-name.ts'
 import { git, gitError, runGit } from './run-git.ts'
 import { showPath } from './shown-path.ts'
 
-export const patchBytesMaxDefault = 128 * 1024 * 1024
 /** Above this many added and removed files git looks for no inexact renames. */
 const renameLimit = 1000
 
@@ -16,7 +16,12 @@ const settings = ['--no-color', '--no-ext-diff', '--no-textconv', '-M50%', `-l${
  * What changed between two trees, as rows and as one patch. Both come from objects alone: a bare repository has no
  * attributes, so no `-diff` or `binary` of the change can hide or alter a part of it.
  */
-export async function diffTrees(store: Store, from: string, to: string, patchBytesMax = patchBytesMaxDefault): Promise<TreeDiff> {
+export async function diffTrees(
+  store: Store,
+  from: string,
+  to: string,
+  patchBytesMax: number = gitLimits.patchBytesMax,
+): Promise<TreeDiff> {
   const trees = [checkSha(from), checkSha(to)]
   const call = { gitDir: store.path, wallMs: store.mirror.wallMs }
   const rows = { ...call, argv: ['diff-tree', '-r', '-z', '--raw', '--numstat', '--no-abbrev', ...settings, ...trees] }

@@ -6,9 +6,11 @@ import { sessionLimits } from '../agent/limits.ts'
 import { subCommands } from '../cli/sub-commands.ts'
 import { limitTable, RepositoryConfig } from '../config-schema/index.ts'
 import { commandTable, eventTypes } from '../domain/index.ts'
+import { gitLimits } from '../git/limits.ts'
 import { ledgerLimits } from '../ledger/limits.ts'
 import { engineLimits, sandboxLimitDefaults } from '../sandbox/limits.ts'
 import { crashpointNames } from '../telemetry/index.ts'
+import { workerLimits } from '../worker/limits.ts'
 import { importRules, readImportTable } from './import-rules.ts'
 
 /** Makes everything that is made from a table. `--check` writes nothing and fails when a file is stale. */
@@ -46,8 +48,10 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 function fixedLimits(): string[][] {
   const tables = [
     { of: 'agent', file: 'agent/limits.ts', limits: { ...sessionLimits } },
+    { of: 'git', file: 'git/limits.ts', limits: { ...gitLimits } },
     { of: 'ledger', file: 'ledger/limits.ts', limits: { ...ledgerLimits } },
     { of: 'sandbox', file: 'sandbox/limits.ts', limits: { ...sandboxLimitDefaults, ...engineLimits } },
+    { of: 'worker', file: 'worker/limits.ts', limits: { ...workerLimits } },
   ]
   return tables.flatMap(({ of, file, limits }) => {
     const reasons = reasonsIn(read(file))

@@ -72,7 +72,7 @@ async function describeChange(
   const leaks = await findLeaks(store, adopted.tree, diff)
   const guarded = findProtected(all, { extra: base.config.protected.value, links, madeBySetup })
   const known = new Set(guarded.map(({ path }) => path))
-  const leaked = leaks.found.filter(({ path }) => !known.has(path))
+  const leaked = leaks.filter(({ path }) => !known.has(path))
   const refused = [...guarded, ...leaked.map(leak => ({ ...leak, from: all.find(file => file.path === leak.path)?.from ?? null }))]
   const back = refused.flatMap(({ path, from }) => (from ? [path, from] : [path]))
   const tree = await mixTrees(store, { into: adopted.tree, from: workspace.baseTree, paths: back })
@@ -85,18 +85,17 @@ async function describeChange(
   ]
   return {
     tree,
-    files: files.map(file => withNotes(file, leaks.unsearched)),
+    files: files.map(withNotes),
     leftOut,
     refused: refused.map(({ path, reason }) => ({ path, reason })),
   }
 }
 
-function withNotes(file: ChangedFile, unsearched: ReadonlySet<string>): ChangedFile {
+function withNotes(file: ChangedFile): ChangedFile {
   const notes = [
     ...(startsChecks(file.path) ? ['starts the checks'] : decidesChecks(file.path) ? ['test file'] : []),
     ...(file.mode === '100755' ? ['executable'] : []),
     ...(file.mode === '120000' ? ['symbolic link'] : []),
-    ...(unsearched.has(file.path) ? ['not searched for credentials'] : []),
   ]
   return { ...file, notes: [...file.notes, ...notes] }
 }

@@ -1,49 +1,61 @@
 import type { ChangedFile } from '../domain/index.ts'
 import { readFileAt, type Store } from '../git/index.ts'
 import { findCredentials } from '../telemetry/index.ts'
+import { workerLimits } from './limits.ts'
 
-export type Leaks = {
-  /** Files that add what looks like a credential, with its kind; they are left out of the change. */
-  found: { path: string; reason: string }[]
-  /** Files too large or too many to be looked through, or a change without a patch. */
-  unsearched: ReadonlySet<string>
-}
+type Limits = { binaryBytesMax: number; binaryFilesMax: number }
 
-const binaryBytesMax = 1_048_576
-const binaryFilesMax = 50
+/** A file that is left out of the change, and why. */
+export type Leak = { path: string; reason: string }
 
 /**
  * Looks through what a change adds, the second line after a sandbox in which there is no credential of ours: a token that
  * was in the repository's own commands, or that a model was talked into writing, is not pushed where everybody reads it.
- * What a file only moves around, since the same text goes elsewhere in it, is not new.
+ * What a file only moves around, since the same text goes elsewhere in it, is not new. What can not be looked through, as it
+ * is too large or one of too many, is left out too. A change without a patch is looked through file by file.
  */
 export async function findLeaks(
   store: Store,
   tree: string,
   { files, patch }: { files: readonly ChangedFile[]; patch: Uint8Array | null },
-): Promise<Leaks> {
-  if (patch === null) return { found: [], unsearched: new Set(files.map(file => file.path)) }
-  const sections = sectionsOf(files, patch)
-  const found: Leaks['found'] = []
-  const unsearched = new Set<string>()
-  let binaries = 0
+  limits: Limits = workerLimits,
+): Promise<Leak[]> {
+  const sections = patch === null ? null : sectionsOf(files, patch)
+  const leaks: Leak[] = []
+  let alone = 0
   for (const [index, file] of files.entries()) {
     if (file.status === 'deleted') continue
-    const { added, removed, binary } = sections[index] as Section
-    let text = added
-    if (binary) {
-      binaries += 1
-      const read =
-        binaries > binaryFilesMax ? null : await readFileAt({ ...store.mirror, path: store.path }, tree, file.path, binaryBytesMax)
-      if (read?.kind === 'file') text = Buffer.from(read.content).toString('latin1')
-      else unsearched.add(file.path)
-    }
-    const names = findCredentials(text).flatMap(credential =>
-      credential.text && removed.includes(credential.text) ? [] : [credential.name],
-    )
-    if (names.length > 0) found.push({ path: file.path, reason: `adds what looks like a ${[...new Set(names)].join(' and a ')}` })
+    const section = sections?.[index] ?? null
+    const read =
+      section && !section.binary
+        ? { kind: 'text' as const, ...section }
+        : await readAlone(store, tree, file.path, { count: ++alone, ...limits })
+    const reason = read.kind === 'unread' ? `not searched for credentials: ${read.why}` : reasonOf(read)
+    if (reason !== null) leaks.push({ path: file.path, reason })
   }
-  return { found, unsearched }
+  return leaks
+}
+
+type Added = { kind: 'text'; added: string; removed: string }
+
+/** All of a file: what of it is new does not show in a patch that says so in bytes, or that there is none of. */
+async function readAlone(
+  store: Store,
+  tree: string,
+  path: string,
+  { count, binaryBytesMax, binaryFilesMax }: Limits & { count: number },
+): Promise<Added | { kind: 'unread'; why: string }> {
+  if (count > binaryFilesMax) return { kind: 'unread', why: `more than ${binaryFilesMax} files would have to be read whole` }
+  const read = await readFileAt({ ...store.mirror, path: store.path }, tree, path, binaryBytesMax)
+  if (read.kind === 'file') return { kind: 'text', added: Buffer.from(read.content).toString('latin1'), removed: '' }
+  if (read.kind === 'absent') return { kind: 'unread', why: 'it is not there' }
+  if (read.reason === 'too-large') return { kind: 'unread', why: `larger than ${binaryBytesMax} bytes` }
+  return { kind: 'unread', why: `a ${read.reason} in a change that is too large for a patch` }
+}
+
+function reasonOf({ added, removed }: Added): string | null {
+  const names = findCredentials(added).flatMap(({ text, name }) => (text && removed.includes(text) ? [] : [name]))
+  return names.length === 0 ? null : `adds what looks like a ${[...new Set(names)].join(' and a ')}`
 }
 
 type Section = { added: string; removed: string; binary: boolean }

@@ -17,6 +17,8 @@ const other = `glpat-${'Ab1'.repeat(8)}`
 /** Every way a file can change: git describes each in its own words, and the search must not lose count of them. */
 const steps = [
   `mkdir -p dir && printf 'a\\0${other}' > dir/data.bin`,
+  // Above what is searched.
+  `(printf '\\0'; head -c 16777216 /dev/zero) > dir/big.bin`,
   'git mv old.txt new.txt && echo more >> new.txt',
   'chmod +x tool.sh',
   'rm link.txt && ln -s value.txt link.txt',
@@ -45,6 +47,7 @@ test('a file that would add a credential is left out and named, and everything e
   ])
   expect(state.change?.refused).toEqual([
     { path: 'config.js', reason: 'adds what looks like a GitHub token' },
+    { path: 'dir/big.bin', reason: 'not searched for credentials: larger than 16777216 bytes' },
     { path: 'dir/data.bin', reason: 'adds what looks like a GitLab token' },
   ])
   expect(state.change?.files.map(file => [file.status, file.path])).toEqual([
@@ -59,7 +62,7 @@ test('a file that would add a credential is left out and named, and everything e
   expect(state.outcome?.outcome).toBe('succeeded')
   const body = renderPullRequest(state, '/grok', 58_000)
   expect(body).toContain(
-    '**Left out**: `config.js` (adds what looks like a GitHub token), `dir/data.bin` (adds what looks like a GitLab token)\n',
+    '**Left out**: `config.js` (adds what looks like a GitHub token), `dir/big.bin` (not searched for credentials: larger than 16777216 bytes), `dir/data.bin` (adds what looks like a GitLab token)\n',
   )
   for (const text of [
     renderTitle(state.session?.ended?.text ?? '', null),

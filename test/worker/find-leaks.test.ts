@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { diffTrees } from '../../git/index.ts'
+import { findLeaks } from '../../worker/find-leaks.ts'
+import { makeFolder, makeRepository, openScene, plainGit, sh, writeFiles } from '../git/scene.ts'
+
+const token = `ghp_${'Ab1'.repeat(12)}`
+
+/** What a change of these files gives: with its patch, and as if the patch had been too large to be made. */
+async function leaksOf(files: Parameters<typeof writeFiles>[1], more = 'true', limits?: Parameters<typeof findLeaks>[3]) {
+  const folder = makeFolder()
+  const project = makeRepository(folder, { 'value.txt': 'broken\n', 'gone.txt': 'gone\n' })
+  const baseTree = plainGit(project, 'rev-parse', 'HEAD^{tree}')
+  writeFiles(project, files)
+  sh(project, more)
+  plainGit(project, 'add', '-A')
+  plainGit(project, 'commit', '-q', '-m', 'second')
+  const { store } = await openScene(folder, project)
+  const tree = plainGit(project, 'rev-parse', 'HEAD^{tree}')
+  const [whole, cut] = [await diffTrees(store, baseTree, tree), await diffTrees(store, baseTree, tree, 10)]
+  expect([whole.patch === null, cut.patch]).toEqual([false, null])
+  return { patched: await findLeaks(store, tree, whole, limits), unpatched: await findLeaks(store, tree, cut, limits) }
+}
+
+test('a change that is too large for a patch is searched file by file, and what can not be searched is left out and named', async () => {
+  const files = { 'value.txt': 'fixed\n', 'config.js': `'${token}'\n`, 'link.txt': { link: 'value.txt' } }
+  const found = { path: 'config.js', reason: 'adds what looks like a GitHub token' }
+  expect(await leaksOf(files, 'rm gone.txt; truncate -s 16777217 big.bin')).toEqual({
+    patched: [{ path: 'big.bin', reason: 'not searched for credentials: larger than 16777216 bytes' }, found],
+    unpatched: [
+      { path: 'big.bin', reason: 'not searched for credentials: larger than 16777216 bytes' },
+      found,
+      { path: 'link.txt', reason: 'not searched for credentials: a symlink in a change that is too large for a patch' },
+    ],
+  })
+})
+
+test('more binary files than are read are left out and named, and none of text', async () => {
+  const files = { '1.bin': '\0a', '2.bin': '\0b', '3.bin': '\0c', '4.bin': '\0d', 'a.txt': 'a\n', 'z.txt': `${token}\n` }
+  const reason = 'not searched for credentials: more than 2 files would have to be read whole'
+  const unread = (...paths: string[]) => paths.map(path => ({ path, reason }))
+  expect(await leaksOf(files, 'true', { binaryBytesMax: 100, binaryFilesMax: 2 })).toEqual({
+    patched: [...unread('3.bin', '4.bin'), { path: 'z.txt', reason: 'adds what looks like a GitHub token' }],
+    unpatched: unread('3.bin', '4.bin', 'a.txt', 'z.txt'),
+  })
+})

@@ -1,21 +1,20 @@
+import { createNeedleIndex, type Needle } from './needle-index.ts'
+
 /**
  * The credentials this process holds. Each is looked for in every spelling in which it would still be one: as it is, as
  * JSON, in a URL, in hex, in base64 at each of its three offsets, with its beginning or end cut off.
  */
 type Registered = {
-  /** Longest first: a shorter one may be a part of it. */
-  spellings: readonly string[]
-  /** Parts of the spellings, side by side: a long enough part of a spelling holds at least one whole. */
-  pieces: readonly Piece[]
+  needles: readonly Needle[]
   /** UTC milliseconds; Infinity = until the process ends. */
   expiresAt: number
 }
-type Piece = { text: string; spelling: string; at: number }
 
 const registered = new Map<string, Registered>()
+const index = createNeedleIndex()
 const secretLengthMin = 8
 /** So long must a part be to be looked for alone: shorter ones stand in other texts too. */
-const pieceLength = 16
+const partLength = 16
 /** Of credentials that expire. One that is dropped early is still known by its shape. */
 const expiringMax = 500
 /** A clock of ours may be behind the one that says when a credential ends. */
@@ -24,11 +23,18 @@ const clockSkewMs = 300_000
 /** From now on this value is replaced wherever text passes `redact`, until `expiresAt` (UTC milliseconds) when it is given. */
 export function registerSecret(value: string, expiresAt = Number.POSITIVE_INFINITY, now = Date.now()): void {
   if (value.length < secretLengthMin) return
-  for (const [other, { expiresAt: end }] of registered) if (end + clockSkewMs < now) registered.delete(other)
-  registered.delete(value)
-  registered.set(value, { ...spell(value), expiresAt })
+  for (const [other, { expiresAt: end }] of registered) if (end + clockSkewMs < now) forget(other)
+  forget(value)
+  const needles = needlesOf(value)
+  for (const needle of needles) index.add(needle)
+  registered.set(value, { needles, expiresAt })
   const expiring = [...registered].filter(([, { expiresAt: end }]) => end !== Number.POSITIVE_INFINITY)
-  for (const [other] of expiring.slice(0, Math.max(0, expiring.length - expiringMax))) registered.delete(other)
+  for (const [other] of expiring.slice(0, Math.max(0, expiring.length - expiringMax))) forget(other)
+}
+
+function forget(value: string): void {
+  for (const needle of registered.get(value)?.needles ?? []) index.remove(needle)
+  registered.delete(value)
 }
 
 /** Those that do not expire, for a thread of this process, which has a memory of its own. */
@@ -36,45 +42,64 @@ export function lastingSecrets(): string[] {
   return [...registered].flatMap(([value, { expiresAt }]) => (expiresAt === Number.POSITIVE_INFINITY ? [value] : []))
 }
 
-export function registeredCount(): number {
-  return registered.size
-}
-
 /** Replaces what is registered, and long enough parts of it, and nothing else. */
 export function redactRegistered(text: string): string {
-  let clean = text
-  for (const { spellings, pieces } of registered.values()) {
-    for (const spelling of spellings) if (clean.includes(spelling)) clean = clean.replaceAll(spelling, '[redacted]')
-    for (const piece of pieces) {
-      for (let at = clean.indexOf(piece.text); at !== -1; at = clean.indexOf(piece.text, at)) clean = cutAround(clean, at, piece)
-    }
-  }
-  return clean
+  const spans: Span[] = []
+  let last: (Span & { spelling: string }) | null = null
+  index.scan(text, (place, needle) => {
+    // The next part of what was just found: its span is known.
+    if (last?.spelling === needle.spelling && place < last.end) return false
+    last = { ...spanAround(text, place, needle), spelling: needle.spelling }
+    spans.push(last)
+    return false
+  })
+  return spans.length === 0 ? text : cutOut(text, spans)
 }
 
 /** Whether a part of one would come together again if all that is no letter, digit or base64 were left out between. */
 export function holdsSplitSecret(text: string): boolean {
-  const squeezed = text.replace(/[^A-Za-z0-9+/=_-]+/g, '')
-  return [...registered.values()].some(({ pieces }) => pieces.some(piece => squeezed.includes(piece.text)))
+  let holds = false
+  index.scan(text.replace(/[^A-Za-z0-9+/=_-]+/g, ''), (_, { text: needle, spelling }) => {
+    holds = needle !== spelling
+    return holds
+  })
+  return holds
 }
 
-function cutAround(text: string, found: number, { text: piece, spelling, at }: Piece): string {
-  let [start, end] = [found, found + piece.length]
+type Span = { start: number; end: number }
+
+/** As much of the spelling as stands around the part that was found. */
+function spanAround(text: string, found: number, { text: part, spelling, at }: Needle): Span {
+  let [start, end] = [found, found + part.length]
   while (start > 0 && at - (found - start) > 0 && text[start - 1] === spelling[at - (found - start) - 1]) start -= 1
   while (end < text.length && text[end] === spelling[at + (end - found)]) end += 1
-  return `${text.slice(0, start)}[redacted]${text.slice(end)}`
+  return { start, end }
 }
 
-function spell(value: string): Pick<Registered, 'spellings' | 'pieces'> {
+/** Spans that overlap are one: it is a spelling within another. */
+function cutOut(text: string, spans: Span[]): string {
+  const parts: string[] = []
+  let from = 0
+  for (const { start, end } of spans.sort((a, b) => a.start - b.start || b.end - a.end)) {
+    if (start >= from) parts.push(text.slice(from, start), '[redacted]')
+    from = Math.max(from, end)
+  }
+  return [...parts, text.slice(from)].join('')
+}
+
+/** Each spelling whole when it is short, and by its parts side by side when it is not: a long enough part of it holds one whole. */
+function needlesOf(value: string): Needle[] {
   // A key in PEM is found by its lines: its frame is no secret, and where its lines break is nobody's promise.
   const core = value.includes('-----BEGIN') ? value.replace(/-----[A-Z ]+-----/g, '').replace(/\s+/g, '') : value
   const whole = core === value ? [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)] : [value, core]
   const bytes = Buffer.from(core)
   const encoded = [bytes.toString('hex'), bytes.toString('hex').toUpperCase(), ...[0, 1, 2].map(offset => base64At(bytes, offset))]
-  const spellings = [...new Set([...whole, ...encoded, ...encoded.slice(2).map(text => text.replaceAll('+', '-').replaceAll('/', '_'))])]
-    .filter(spelling => spelling.length >= secretLengthMin)
-    .sort((a, b) => b.length - a.length)
-  return { spellings, pieces: spellings.filter(spelling => spelling !== value || core === value).flatMap(piecesOf) }
+  const urls = encoded.slice(2).map(text => text.replaceAll('+', '-').replaceAll('/', '_'))
+  const spellings = [...new Set([...whole, ...encoded, ...urls])].filter(spelling => spelling.length >= secretLengthMin)
+  return spellings.flatMap(spelling => {
+    const parts = spelling === value && core !== value ? [] : partsOf(spelling)
+    return parts.length > 0 ? parts : [{ text: spelling, spelling, at: 0 }]
+  })
 }
 
 /** The characters of base64 that depend on these bytes alone, when `offset` bytes (mod 3) stand before them. */
@@ -87,10 +112,10 @@ function base64At(bytes: Buffer, offset: number): string {
 }
 
 /** None of a short one: a part of a password of two words is a word. */
-function piecesOf(spelling: string): Piece[] {
-  if (spelling.length < 2 * pieceLength) return []
-  return Array.from({ length: Math.floor(spelling.length / pieceLength) }, (_, index) => {
-    const at = index * pieceLength
-    return { text: spelling.slice(at, at + pieceLength), spelling, at }
+function partsOf(spelling: string): Needle[] {
+  if (spelling.length < 2 * partLength) return []
+  return Array.from({ length: Math.floor(spelling.length / partLength) }, (_, index) => {
+    const at = index * partLength
+    return { text: spelling.slice(at, at + partLength), spelling, at }
   })
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config-schema/index.ts'
-import { foldTask, type RecordedEvent } from '../domain/index.ts'
+import { endWords, foldTask, type RecordedEvent } from '../domain/index.ts'
 import { escapeShort, escapeText, toSafeJson } from './escape.ts'
 import { exitCodes } from './exit.ts'
 import { resultOf } from './run/result.ts'
@@ -38,7 +38,7 @@ async function replay(taskId: string, options: Options, environment: Environment
     } else {
       const lines = events.map(event => lineOf(event, row.acceptedAt))
       const end = state.outcome
-        ? `${state.outcome.outcome}: ${escapeShort(state.outcome.reason, 300)}`
+        ? `${state.outcome.outcome}: ${escapeShort(endWords(state.outcome), 300)}`
         : row.outcome === null
           ? `${row.state}, no outcome yet`
           : `${row.outcome}${state.erased ? ', erased' : ''}`

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config-schema/index.ts'
-import { foldTask, type TaskState } from '../domain/index.ts'
+import { endWords, foldTask, type TaskState } from '../domain/index.ts'
 import type { TaskRow } from '../ledger/index.ts'
 import { escapeShort, escapeText, toSafeJson } from './escape.ts'
 import { UsageError } from './exit.ts'
@@ -96,7 +96,7 @@ function showText(row: TaskRow, state: TaskState, result: RunResult): string[] {
       'in',
       `${escapeText(row.repository)}${state.accepted ? ` at ${escapeText(state.accepted.base.ref)} ${state.accepted.base.sha.slice(0, 12)}` : ''}`,
     ],
-    ['reason', state.outcome ? escapeShort(state.outcome.reason, 400) : row.state],
+    ['reason', state.outcome ? escapeShort(endWords(state.outcome), 400) : row.state],
     ['sandbox', `${result.sandbox.state}${result.sandbox.profile ? `, profile ${escapeText(result.sandbox.profile)}` : ''}`],
     [
       'used',

@@ -226,7 +226,13 @@ export const eventSchemas = {
     reason: z.string(),
     foundByReadBack: z.boolean(),
   }),
-  'task.ended': z.object({ outcome: z.enum(outcomes), reason: z.string(), summary: z.string() }),
+  'task.ended': z.object({
+    outcome: z.enum(outcomes),
+    reason: z.string(),
+    summary: z.string(),
+    /** What of the result was on GitHub when the end came in the middle of its delivery. Old records have it in the reason. */
+    delivered: z.string().optional(),
+  }),
 } as const
 
 export type EventType = keyof typeof eventSchemas

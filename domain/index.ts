@@ -52,7 +52,7 @@ export {
 export { foldTask } from './fold-task.ts'
 export { type CellResult, type CheckEvidence, type Judgement, judgeEvidence } from './judge-evidence.ts'
 export { type EventMigrators, eventMigrators, migrateEvent, UnknownEvent } from './migrate-event.ts'
-export type { Outcome } from './outcome.ts'
+export { endWords, type Outcome } from './outcome.ts'
 export { findProtected, lfsNote, type ProtectedFile, type ProtectedRules } from './protected-paths.ts'
 export { type BundleFault, bundleLimits, faultReasons, readBundle } from './read-bundle.ts'
 export { type Receipt, receiptColumns, receiptRow, receiptsOf, receiptsOfBundle } from './receipts.ts'

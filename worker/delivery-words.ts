@@ -16,18 +16,10 @@ export function cutShort({ outcome }: { outcome: Outcome }): boolean {
   return outcome === 'cancelled' || outcome === 'timed-out'
 }
 
-/** The reason of an end that came in the middle of the delivery, with what had been sent by then. */
-export function withDelivery(reason: string, state: TaskState): string {
-  const words = deliveryWords(state)
-  return words === null ? reason : `${reason}${separator}${words}`
-}
-
-/** The reason alone, for a text that says by itself what is there now. */
+/** The reason as it was recorded: what had been sent is a field of its own beside it, and may be out of date by now. */
 export function withoutDelivery(reason: string): string {
-  return reason.split(separator, 1)[0] ?? ''
+  return reason
 }
-
-const separator = '; '
 
 function maybeThere(effect: EffectState | undefined): boolean {
   return effect?.state === 'dispatched' || effect?.state === 'unknown'

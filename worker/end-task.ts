@@ -1,7 +1,7 @@
 import type { TaskState } from '../domain/index.ts'
 import { redact } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
-import { cutShort, withDelivery } from './delivery-words.ts'
+import { cutShort, deliveryWords } from './delivery-words.ts'
 import { report } from './report.ts'
 import { Stopped } from './stopped.ts'
 import type { Task } from './task.ts'
@@ -35,8 +35,9 @@ export async function endTask(task: Task, end: TaskEnd): Promise<TaskState> {
   const [reason, summary] = [redact(end.reason), redact(end.summary)]
   if (task.log.state().outcome === null) {
     await task.comment.finish({ outcome, reason, summary })
-    const said = cutShort(end) ? withDelivery(reason, task.log.state()) : reason
-    await task.log.record({ type: 'task.ended', commandId: `${task.id}:ended`, payload: { outcome, reason: said, summary } })
+    const words = cutShort(end) ? deliveryWords(task.log.state()) : null
+    const payload = { outcome, reason, summary, ...(words === null ? {} : { delivered: words }) }
+    await task.log.record({ type: 'task.ended', commandId: `${task.id}:ended`, payload })
   }
   await writeTaskBundle(task.id, task.taskDir, task.ports, task.log.state()).catch(error => {
     task.ports.logger.error({ error, task: task.id }, 'the bundle could not be written; the sweep tries again')

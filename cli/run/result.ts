@@ -1,4 +1,4 @@
-import { type Cell, cells, type Outcome, type Payload, receiptTypes, type TaskState } from '../../domain/index.ts'
+import { type Cell, cells, endWords, type Outcome, type Payload, receiptTypes, type TaskState } from '../../domain/index.ts'
 import { exitCodeOf, exitCodes } from '../exit.ts'
 import type { OutFiles } from './out-folder.ts'
 
@@ -42,7 +42,7 @@ export function resultOf(
   const sandbox = workspace?.sandbox
   return {
     outcome: outcome?.outcome ?? 'errored',
-    reason: outcome?.reason ?? 'the run has no outcome',
+    reason: outcome ? endWords(outcome) : 'the run has no outcome',
     summary: outcome?.summary || (session?.ended?.text ?? ''),
     patch: out.patch,
     bundle: out.bundle,

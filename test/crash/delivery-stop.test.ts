@@ -66,9 +66,10 @@ test('a cancel after the answer was lost ends the task at once, says what is not
     await waitForEnd(stage.ledger, 30_000)
     expect(Date.now() - askedAt).toBeLessThan(5_000)
     const ended = (await fixOf(stage)).outcome
-    expect([ended?.outcome, ended?.reason]).toEqual([
+    expect([ended?.outcome, ended?.reason, ended?.delivered]).toEqual([
       'cancelled',
-      'cancelled by @mona; it is not known whether the pull request was opened',
+      'cancelled by @mona',
+      'it is not known whether the pull request was opened',
     ])
     stage.simulator.github.setReadLag(0)
     const state = await settledFix(stage)

@@ -49,10 +49,10 @@ const settledLate = (): NewEvent[] => {
   const payload = { effectId: event.payload.effectId, state: 'rejected' as const, remote: {}, reason: 'late', foundByReadBack: true }
   return [event, dispatched, { type: 'effect.settled', commandId: 'y', payload }]
 }
-const ended = (outcome: 'errored' | 'succeeded' | 'cancelled', reason = 'because'): NewEvent => ({
+const ended = (outcome: 'errored' | 'succeeded' | 'cancelled', reason = 'because', delivered?: string): NewEvent => ({
   type: 'task.ended',
   commandId: 'e',
-  payload: { outcome, reason, summary: '' },
+  payload: { outcome, reason, summary: '', ...(delivered === undefined ? {} : { delivered }) },
 })
 const states = async () => Object.entries((await stage.state('t_1')).effects).map(([id, { state }]) => `${id.slice(4)} ${state}`)
 const writes = () =>
@@ -145,11 +145,12 @@ describe('the last words', () => {
       't_1',
       1,
       ...sent(proposals.first()),
-      ended('cancelled', 'cancelled by @mona; it is not known whether the branch was pushed'),
+      // Words of a model may hold what looks like a separator of ours.
+      ended('cancelled', 'cancelled by @mona; she was in a hurry', 'it is not known whether the branch was pushed'),
     )
     await postWithMarker('progress', 'progress-1', '**grok fix** — running')
     await sweepAfterLease()
-    expect(stage.ours()).toEqual(['**grok fix** — cancelled by `@mona` after 0 s. Nothing was pushed.'])
+    expect(stage.ours()).toEqual(['**grok fix** — cancelled by `@mona`; she was in a hurry after 0 s. Nothing was pushed.'])
     expect(await states()).toEqual(['progress:1 confirmed', 'progress:2 confirmed'])
   })
   test('are a comment of their own when the progress comment of a bad end is not there', async () => {

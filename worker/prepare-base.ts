@@ -105,6 +105,7 @@ function textOf(content: Uint8Array): string {
   return Buffer.from(content).toString('utf8')
 }
 
+/** An owner has one installation of the App, and its login may change. */
 function tenantOf({ accepted }: Task): string {
   return accepted.installationId === null ? 'local' : `i${accepted.installationId}`
 }

@@ -21,23 +21,39 @@ export function replaceBytes(content: Uint8Array, oldText: string, newText: stri
   if (starts.length === 0) return { kind: 'missing' }
   const lines = lineNumbers(view.bytes, starts.slice(0, linesNamedMax))
   if (starts.length > 1 && !all) return { kind: 'several', count: starts.length, lines }
-  const parts: Uint8Array[] = []
-  let from = 0
-  for (const start of starts) {
-    const end = start + needle.byteLength
-    parts.push(content.subarray(from, view.raw(start)), withLineEnds(view, start, end, needle, replacement))
-    from = view.raw(end)
-  }
-  parts.push(content.subarray(from))
   const changed = changedLines(needle, replacement)
   return {
     kind: 'replaced',
-    content: Buffer.concat(parts),
+    content: fill(content, view, { starts, needle, replacement }),
     count: starts.length,
     lines,
     added: changed.added * starts.length,
     removed: changed.removed * starts.length,
   }
+}
+
+type Matches = { starts: readonly number[]; needle: Buffer; replacement: Buffer }
+
+/** One long line may hold a match at every byte, so nothing is made, and nothing looked for, once a match. */
+function fill(content: Uint8Array, view: Folded, { starts, needle, replacement }: Matches): Uint8Array {
+  // Line ends can only come in with the replacement, as LF or as CRLF.
+  const newLines = countOf(replacement)
+  const bytes = Buffer.allocUnsafe(content.byteLength + starts.length * Math.max(0, replacement.byteLength + newLines - needle.byteLength))
+  const near = openNearestEnds(view)
+  let written = 0
+  let from = 0
+  const put = (part: Uint8Array) => {
+    bytes.set(part, written)
+    written += part.byteLength
+  }
+  for (const start of starts) {
+    const end = start + needle.byteLength
+    put(content.subarray(from, view.raw(start)))
+    put(newLines === 0 ? replacement : withLineEnds(view, start, end, needle, replacement, near))
+    from = view.raw(end)
+  }
+  put(content.subarray(from))
+  return bytes.subarray(0, written)
 }
 
 type Folded = { bytes: Buffer; raw(index: number): number; isCrlf(index: number): boolean }
@@ -72,13 +88,20 @@ function foldLineEnds(content: Buffer): Folded {
 }
 
 /** The new text with line ends: unchanged lines keep theirs, new ones take that of the lines they stand among. */
-function withLineEnds(view: Folded, start: number, end: number, needle: Buffer, replacement: Buffer): Uint8Array {
+function withLineEnds(
+  view: Folded,
+  start: number,
+  end: number,
+  needle: Buffer,
+  replacement: Buffer,
+  near: (end: number) => boolean,
+): Uint8Array {
   const old = endsWithin(view, start, end)
   const { prefix, suffix } = commonEnds(needle, replacement)
-  const total = countOf(replacement, 0, replacement.byteLength)
-  const kept = countOf(replacement, 0, prefix)
-  const keptAfter = countOf(replacement, replacement.byteLength - suffix, replacement.byteLength)
-  const around = old[Math.min(kept, old.length - 1)] ?? endNear(view, start, end)
+  const total = countOf(replacement)
+  const kept = countOf(replacement.subarray(0, prefix))
+  const keptAfter = countOf(replacement.subarray(replacement.byteLength - suffix))
+  const around = old[Math.min(kept, old.length - 1)] ?? near(end)
   const parts: Uint8Array[] = []
   let from = 0
   let number = 0
@@ -96,18 +119,26 @@ const crlfBytes = Buffer.from('\r\n')
 const lfBytes = Buffer.from('\n')
 
 /** For each line end of a range: whether it is CRLF. */
-function endsWithin(view: Folded, start: number, end: number): boolean[] {
+function endsWithin({ bytes, isCrlf }: Folded, start: number, end: number): boolean[] {
+  const range = bytes.subarray(start, end)
   const found: boolean[] = []
-  for (let at = view.bytes.indexOf(lf, start); at >= 0 && at < end; at = view.bytes.indexOf(lf, at + 1)) found.push(view.isCrlf(at))
+  for (let at = range.indexOf(lf); at >= 0; at = range.indexOf(lf, at + 1)) found.push(isCrlf(start + at))
   return found
 }
 
-/** The end of the line a range stands in, else of the line before, else LF. */
-function endNear(view: Folded, start: number, end: number): boolean {
-  const after = view.bytes.indexOf(lf, end)
-  if (after >= 0) return view.isCrlf(after)
-  const before = start === 0 ? -1 : view.bytes.lastIndexOf(lf, start - 1)
-  return before >= 0 && view.isCrlf(before)
+/** The end of the line a range stands in, else of the line before, else LF. To be asked in ascending order. */
+function openNearestEnds({ bytes, isCrlf }: Folded): (end: number) => boolean {
+  let after = -1
+  let searched = false
+  let last: number | null = null
+  return end => {
+    if (!searched || (after >= 0 && after < end)) after = bytes.indexOf(lf, end)
+    searched = true
+    if (after >= 0) return isCrlf(after)
+    // Behind the last line end of all: it is the one before every range from here on.
+    last ??= bytes.lastIndexOf(lf)
+    return last >= 0 && isCrlf(last)
+  }
 }
 
 function commonEnds(left: Buffer, right: Buffer): { prefix: number; suffix: number } {
@@ -119,9 +150,9 @@ function commonEnds(left: Buffer, right: Buffer): { prefix: number; suffix: numb
   return { prefix, suffix }
 }
 
-function countOf(bytes: Buffer, from: number, to: number): number {
+function countOf(bytes: Buffer): number {
   let count = 0
-  for (let at = bytes.indexOf(lf, from); at >= 0 && at < to; at = bytes.indexOf(lf, at + 1)) count++
+  for (let at = bytes.indexOf(lf); at >= 0; at = bytes.indexOf(lf, at + 1)) count++
   return count
 }
 
@@ -129,7 +160,7 @@ function lineNumbers(bytes: Buffer, starts: readonly number[]): number[] {
   let line = 1
   let from = 0
   return starts.map(start => {
-    line += countOf(bytes, from, start)
+    line += countOf(bytes.subarray(from, start))
     from = start
     return line
   })

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { sessionLimits } from '../../agent/index.ts'
 import { openFamily } from '../../agent/tools/families.ts'
+import { replaceBytes } from '../../agent/tools/replace-bytes.ts'
 import type { ToolContext, ToolOutcome } from '../../agent/tools/tool.ts'
 import { toolMeta } from '../../agent/tools/tool-meta.ts'
 import { openFrames } from '../../agent/untrusted.ts'
@@ -479,4 +480,20 @@ describe('the default family', () => {
     expect(meta.input).toEqual(projected)
     expect(Object.keys(meta)).toEqual(['version', 'name', 'kind', 'namespace', 'label', 'read_only', ...(projected ? ['input'] : [])])
   })
+})
+
+it('replaces at every byte of one line of millions, with and without line ends, before anybody loses patience', () => {
+  const line = Buffer.from('x'.repeat(2_000_000))
+  const sizes = [
+    ['x', 'y', 2_000_000],
+    ['x', 'a\nb', 6_000_000],
+    ['xx', '\n', 1_000_000],
+  ] as const
+  for (const [old, text, bytes] of sizes) {
+    const replaced = replaceBytes(line, old, text, true)
+    expect(replaced.kind === 'replaced' && replaced.content.byteLength).toBe(bytes)
+  }
+  // The last line end of the file is CRLF, and so are the new ones behind it.
+  const behind = replaceBytes(Buffer.from('a\r\nx x'), 'x', 'p\nq', true)
+  expect(behind.kind === 'replaced' && Buffer.from(behind.content).toString()).toBe('a\r\np\r\nq p\r\nq')
 })

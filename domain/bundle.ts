@@ -87,13 +87,10 @@ export type BundleSource = {
   toolVersion: string
 }
 
-/** Pure: the same ledger, facts, signer and version always give the same bundle. */
-export function composeBundle(source: BundleSource): Omit<Bundle, 'envelope'> {
-  const entries = [...composeEntries(source)]
-  return { manifest: composeManifest(source, entries), entries }
-}
-
-/** One after another: a task has up to ten thousands of them, and whoever takes them can let others in between. */
+/**
+ * Pure, as the manifest is: the same ledger, facts, signer and version always give the same bundle. One after another: a
+ * task has up to ten thousands of them, and whoever takes them can let others in between.
+ */
 export function* composeEntries({ entries, redaction, erasedAt }: Omit<BundleSource, 'signer'>): Generator<BundleEntry> {
   for (const entry of entries) yield composeEntry(entry, redaction, erasedAt !== null)
 }
@@ -164,10 +161,6 @@ export function* bundleLines({ manifest, entries, envelope }: Bundle): Generator
   yield `${firstLine.before}${canonical(manifest)}${firstLine.after}\n`
   for (const [index, entry] of entries.entries()) yield `${canonicalEntry(entry)}${index === entries.length - 1 ? '' : ','}\n`
   yield `${lastLine.before}${canonical(envelope)}${lastLine.after}\n`
-}
-
-export function renderBundle(bundle: Bundle): string {
-  return [...bundleLines(bundle)].join('')
 }
 
 /**

@@ -6,10 +6,8 @@ export {
   type BundleManifest,
   type BundleSource,
   bundleLines,
-  composeBundle,
   composeEntries,
   composeManifest,
-  renderBundle,
   statementOf,
   statementPayloadType,
 } from './bundle.ts'

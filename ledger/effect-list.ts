@@ -13,8 +13,8 @@ export function* findEffectRow(context: LedgerContext, effectId: string): Progra
 }
 
 export function* listOpenEffects(context: LedgerContext, filter: OpenEffects): Program<EffectRow[]> {
-  const { attempt, states = 'open', ended = false, updatedBefore, updatedAfter = 0, limit } = filter
-  const rows = yield* listings[attempt][states][ended ? 'ended' : 'any']({ updatedBefore, updatedAfter, limit })
+  const { attempt, states, updatedBefore, updatedAfter = 0, limit } = filter
+  const rows = yield* listings[attempt][states]({ updatedBefore, updatedAfter, limit })
   const effects: EffectRow[] = []
   for (const row of rows) effects.push(yield* effectRow(context, row))
   return effects
@@ -50,7 +50,7 @@ const openStates: readonly Open[] = ['prepared', 'dispatched', 'unknown']
  * States are literal, and all open ones are named besides those that are asked for, so that the partial index is used. An
  * erased task's effects can not be done any more.
  */
-function listing(attempt: 'app' | 'worker', states: readonly Open[], ended: boolean) {
+function listing(attempt: 'app' | 'worker', states: readonly Open[]) {
   return statement<Window, StoredEffect>((database, argument) => {
     const literal = (these: readonly Open[]) => these.map(state => sql.lit(state))
     const open = effects(database)
@@ -61,17 +61,12 @@ function listing(attempt: 'app' | 'worker', states: readonly Open[], ended: bool
       .where('updatedAt', '<', argument('updatedBefore'))
       .where('updatedAt', '>=', argument('updatedAfter'))
       .orderBy('updatedAt')
-    return (ended ? open.where('tasks.state', '=', 'ended') : open).limit(argument('limit'))
+    return (attempt === 'worker' ? open.where('tasks.state', '=', 'ended') : open).limit(argument('limit'))
   })
 }
 
-const byTask = (attempt: 'app' | 'worker', states: readonly Open[]) => ({
-  any: listing(attempt, states, false),
-  ended: listing(attempt, states, true),
-})
 const byState = (attempt: 'app' | 'worker') => ({
-  open: byTask(attempt, openStates),
-  'in-flight': byTask(attempt, ['prepared', 'dispatched']),
-  unknown: byTask(attempt, ['unknown']),
+  'in-flight': listing(attempt, ['prepared', 'dispatched']),
+  unknown: listing(attempt, ['unknown']),
 })
 const listings = { app: byState('app'), worker: byState('worker') }

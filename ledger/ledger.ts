@@ -149,13 +149,10 @@ export type LedgerRecord = {
   entries: { header: EventHeader & { hash: string }; salt: Uint8Array | null; payload: Uint8Array | null }[]
 }
 
-export type OpenEffects = {
-  /** Attempt 0 = the app's outbox, else a worker's. */
-  attempt: 'app' | 'worker'
-  /** `in-flight`: prepared or dispatched. `unknown`: sent, and nobody could say whether it is there. Absent: both. */
-  states?: 'in-flight' | 'unknown'
-  /** True: only of tasks that have ended, so that nobody else is doing them. */
-  ended?: boolean
+/** Those of the app's outbox, or those of workers whose tasks have ended, so that nobody else is doing them. */
+export type OpenEffects = ({ attempt: 'app' } | { attempt: 'worker'; ended: true }) & {
+  /** `in-flight`: prepared or dispatched. `unknown`: sent, and nobody could say whether it is there. */
+  states: 'in-flight' | 'unknown'
   updatedBefore: number
   /** Absent: however old. */
   updatedAfter?: number

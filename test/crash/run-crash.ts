@@ -78,10 +78,14 @@ async function settled(stage: Stage): Promise<void> {
     if (
       runFolders(stage).length === 0 &&
       leftProcesses(stage).length === 0 &&
-      (await stage.ledger.openEffects({ attempt: 'app', updatedBefore: Date.now() + 1, limit: 1 })).length === 0
+      (await openOfApp(stage, 'in-flight')) + (await openOfApp(stage, 'unknown')) === 0
     )
       return
   }
+}
+
+async function openOfApp({ ledger }: Stage, states: 'in-flight' | 'unknown'): Promise<number> {
+  return (await ledger.openEffects({ attempt: 'app', states, updatedBefore: Date.now() + 1, limit: 1 })).length
 }
 
 async function takeStock(

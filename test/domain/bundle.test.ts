@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { composeBundle, receiptsOfBundle, type TaskAccepted, verifyBundle } from '../../domain/index.ts'
+import { composeEntries, composeManifest, receiptsOfBundle, type TaskAccepted, verifyBundle } from '../../domain/index.ts'
 import { seededRandom } from '../ledger/random.ts'
 import { payloads } from '../ledger/samples.ts'
 import { type BundleScene, fixedSigner, openBundleScene, parsed, publicKey, taskId } from './bundle-scene.ts'
@@ -86,8 +86,8 @@ describe('a bundle', () => {
     if (header === undefined) throw new Error('the golden bundle has no receipt')
     const facts = parsed(goldenBundles.private).manifest.facts
     const source = { task: header.task, facts, redaction: 'none', erasedAt: null, signer: null, toolVersion: '0' } as const
-    expect(() => composeBundle({ ...source, entries: [{ header, salt: null, payload: null }] })).toThrow(/missing/)
-    expect(() => composeBundle({ ...source, entries: [] })).toThrow(/no events/)
+    expect(() => [...composeEntries({ ...source, entries: [{ header, salt: null, payload: null }] })]).toThrow(/missing/)
+    expect(() => composeManifest({ ...source, entries: [] }, [])).toThrow(/no events/)
   })
 })
 

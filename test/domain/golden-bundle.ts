@@ -2,11 +2,13 @@ import { sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import {
+  type Bundle,
   type BundleFacts,
   type BundleSource,
-  composeBundle,
+  bundleLines,
+  composeEntries,
+  composeManifest,
   preAuthEncoding,
-  renderBundle,
   sealEnvelope,
   statementOf,
   statementPayloadType,
@@ -39,13 +41,22 @@ export const goldenBundles: Readonly<Record<'private' | 'public' | 'erased' | 'u
   private: signed({ ...base, facts: facts('private'), entries }),
   public: signed({ ...base, facts: facts('public'), entries, redaction: 'outputs' }),
   erased: signed({ ...base, facts: facts('private'), entries: erased, erasedAt: 1_800_000_060_000 }),
-  unsigned: Buffer.from(renderBundle({ ...composeBundle({ ...base, facts: facts('private'), entries, signer: null }), envelope: null })),
+  unsigned: linesOf({ ...composed({ ...base, facts: facts('private'), entries, signer: null }), envelope: null }),
+}
+
+function composed(source: BundleSource): Omit<Bundle, 'envelope'> {
+  const entries = [...composeEntries(source)]
+  return { manifest: composeManifest(source, entries), entries }
+}
+
+function linesOf(bundle: Bundle): Buffer {
+  return Buffer.from([...bundleLines(bundle)].join(''))
 }
 
 function signed(source: Omit<BundleSource, 'signer'>): Buffer {
   const { keyId, spki } = publicKey(1)
-  const content = composeBundle({ ...source, signer: { keyId, publicKey: spki.toString('base64') } })
+  const content = composed({ ...source, signer: { keyId, publicKey: spki.toString('base64') } })
   const statement = statementOf(content.manifest)
   const signature = sign(null, preAuthEncoding(statementPayloadType, statement), fixedKey(1))
-  return Buffer.from(renderBundle({ ...content, envelope: sealEnvelope(statementPayloadType, statement, keyId, signature) }))
+  return linesOf({ ...content, envelope: sealEnvelope(statementPayloadType, statement, keyId, signature) })
 }

@@ -3,13 +3,13 @@ import {
   type Bundle,
   type BundleEntry,
   bundleLimits,
+  bundleLines,
   type ChainedHeader,
   faultReasons,
   findChainFault,
   firstPrevious,
   hashEvent,
   hashPayload,
-  renderBundle,
   statementOf,
   statementPayloadType,
   verifyBundle,
@@ -66,7 +66,7 @@ const inLine = (seq: number, from: string | RegExp, to: string) => () => {
 }
 const edit = (change: (bundle: Bundle & { entries: BundleEntry[] }) => Partial<Bundle>) => () => {
   const bundle = parsed(untouched) as Bundle & { entries: BundleEntry[] }
-  return renderBundle({ ...bundle, ...change(bundle) })
+  return [...bundleLines({ ...bundle, ...change(bundle) })].join('')
 }
 const editEntry = (seq: number, change: (entry: BundleEntry) => BundleEntry) =>
   edit(({ entries }) => ({ entries: entries.map(entry => (entry.header.seq === seq ? change(entry) : entry)) }))
@@ -434,7 +434,7 @@ describe('a bundle somebody else signed', () => {
   it('is not saved by naming the trusted key', async () => {
     const theirs = parsed(await scene.write({ signer: fixedSigner(2) }))
     const ours = parsed(untouched).manifest.signer
-    const lie = renderBundle({ ...theirs, manifest: { ...theirs.manifest, signer: ours } })
+    const lie = [...bundleLines({ ...theirs, manifest: { ...theirs.manifest, signer: ours } })].join('')
     expect(faultOf(Buffer.from(lie))).toMatchObject({ reason: 'other-statement' })
   })
   it('is a fault when no key is trusted at all', () => {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { findChainFault, foldTask, hashPayload, type NewEvent } from '../../domain/index.ts'
 import { LedgerAssertion } from '../../ledger/index.ts'
+import type { OpenEffects } from '../../ledger/ledger.ts'
 import { assertion, batch, type Each, running } from './contract-scene.ts'
 import { claimOptions, eventOf, leaseMs, startedAt, taskOf } from './samples.ts'
 
@@ -208,7 +209,7 @@ export function effects({ of }: Each): void {
     expect(await other.effect('effect-0')).toBeNull()
   })
 
-  it('lists open effects oldest first, the app apart from workers, and only old ones', async () => {
+  it('lists open effects oldest first, those of the app apart from those of workers, and these only of tasks that have ended', async () => {
     const { ledger } = of()
     await ledger.acceptTask(taskOf('T1', { more: [eventOf('effect.prepared', { effectId: 'eyes' })] }))
     await ledger.claimTask('T1', claimOptions())
@@ -219,22 +220,21 @@ export function effects({ of }: Each): void {
     await ledger.append(
       batch(1, 8, [eventOf('effect.dispatched', { effectId: 'c' }), eventOf('effect.settled', { effectId: 'c', state: 'unknown' })]),
     )
-    const ids = async (attempt: 'app' | 'worker', updatedBefore: number, limit = 10) =>
-      (await ledger.openEffects({ attempt, updatedBefore, limit })).map(({ effectId }) => effectId)
-    expect(await ids('app', startedAt + 100)).toEqual(['eyes'])
-    expect(await ids('worker', startedAt + 100)).toEqual(['d', 'a', 'c'])
-    expect(await ids('worker', startedAt + 100, 2)).toEqual(['d', 'a'])
-    expect(await ids('worker', startedAt + 6)).toEqual(['d'])
-    const some = async (filter: { states?: 'in-flight' | 'unknown'; ended?: boolean; updatedAfter?: number }) =>
-      (await ledger.openEffects({ attempt: 'worker', updatedBefore: startedAt + 100, limit: 10, ...filter })).map(
+    const window = { updatedBefore: startedAt + 100, limit: 10 }
+    const ids = async (filter: Partial<OpenEffects>) =>
+      (await ledger.openEffects({ attempt: 'worker', ended: true, states: 'in-flight', ...window, ...filter } as OpenEffects)).map(
         ({ effectId }) => effectId,
       )
-    expect(await some({ states: 'in-flight' })).toEqual(['d', 'a'])
-    expect(await some({ states: 'unknown' })).toEqual(['c'])
-    expect(await some({ updatedAfter: startedAt + 7 })).toEqual(['c'])
-    expect(await some({ ended: true })).toEqual([])
+    expect(await ids({ attempt: 'app' })).toEqual(['eyes'])
+    expect(await ids({ attempt: 'app', states: 'unknown' })).toEqual([])
+    expect([await ids({}), await ids({ states: 'unknown' })]).toEqual([[], []])
     await ledger.append(batch(1, 10, [eventOf('task.ended')]))
-    expect(await some({ states: 'in-flight', ended: true })).toEqual(['d', 'a'])
+    expect(await ids({})).toEqual(['d', 'a'])
+    expect(await ids({ limit: 1 })).toEqual(['d'])
+    expect(await ids({ updatedBefore: startedAt + 6 })).toEqual(['d'])
+    expect(await ids({ updatedAfter: startedAt + 6 })).toEqual(['a'])
+    expect(await ids({ states: 'unknown' })).toEqual(['c'])
+    expect(await ids({ attempt: 'app' })).toEqual(['eyes'])
   })
 }
 

@@ -30,8 +30,11 @@ export type FoldedTurn = {
 
 export type SettledCall = Payload<'tool.settled'>
 
-/** `snapshot`: how many snapshots there were, 0 = none. `calls`: whose effects on files are gone. */
-export type Loss = { snapshot: number; calls: readonly SettledCall[] }
+/**
+ * `snapshot`: how many snapshots there were, 0 = none. `calls`: whose effects on files are gone. `unrepeatable`: file edits that
+ * gave other bytes when they were made again, and those after them.
+ */
+export type Loss = { snapshot: number; calls: readonly SettledCall[]; unrepeatable?: readonly SettledCall[] }
 
 class ErasedSession extends Error {
   override name = 'ErasedSession'
@@ -131,12 +134,33 @@ function take(fold: Fold, event: SessionEvent): void {
       fold.taints.push(row.payload)
       return
     case 'snapshot.taken':
+      if (row.payload.lost) forget(fold, row.payload.lost)
       fold.snapshots.push(row.payload)
       fold.sinceSnapshot = fold.sinceSnapshot.filter(call => call.turn > row.payload.turn)
       return
     case 'session.ended':
       fold.ended = row.payload
   }
+}
+
+/** An earlier attempt could not make these edits again and fixed the tree without them: nobody tries once more. */
+function forget(fold: Fold, lost: readonly string[]): void {
+  const unrepeatable = fold.sinceSnapshot.filter(call => lost.includes(call.callId))
+  fold.losses = withUnrepeatable(fold.losses, { after: lastAnswered(fold), snapshot: fold.snapshots.length, unrepeatable })
+  fold.sinceSnapshot = []
+}
+
+type Unrepeatable = { after: number; snapshot: number; unrepeatable: readonly SettledCall[] }
+
+/** The losses with edits that could not be made again; the same whether an attempt just found that out or reads it. */
+export function withUnrepeatable(losses: ReadonlyMap<number, Loss>, { after, snapshot, unrepeatable }: Unrepeatable): Map<number, Loss> {
+  const earlier = losses.get(after) ?? { snapshot, calls: [] }
+  return new Map(losses).set(after, { ...earlier, unrepeatable: [...(earlier.unrepeatable ?? []), ...unrepeatable] })
+}
+
+/** The turn after which the model is told; 0 = it has not answered yet. */
+export function lastAnswered({ turns }: Pick<FoldedSession, 'turns'>): number {
+  return Math.max(0, ...[...turns].filter(([, turn]) => turn.answer).map(([number]) => number))
 }
 
 function turnOf(fold: Fold, number: number): FoldedTurn {
@@ -157,13 +181,12 @@ function ranCommand(call: SettledCall): boolean {
  * waits for the snapshot.
  */
 function interrupt(fold: Fold): void {
-  const answered = [...fold.turns].filter(([, turn]) => turn.answer).map(([number]) => number)
-  if (answered.length === 0 || !fold.commandsRan) return
+  const after = lastAnswered(fold)
+  if (after === 0 || !fold.commandsRan) return
   const standing = fold.sinceSnapshot.filter(call => !fold.gone.has(call))
   const first = standing.findIndex(ranCommand)
   const gone = first < 0 ? [] : standing.slice(first)
   for (const call of gone) fold.gone.add(call)
-  const after = Math.max(...answered)
   const earlier = fold.losses.get(after)
-  fold.losses.set(after, { snapshot: fold.snapshots.length, calls: [...(earlier?.calls ?? []), ...gone] })
+  fold.losses.set(after, { ...earlier, snapshot: fold.snapshots.length, calls: [...(earlier?.calls ?? []), ...gone] })
 }

@@ -182,7 +182,13 @@ export const eventSchemas = {
     edits: z.array(z.object({ path: z.string(), contentHash: z.string() })),
     durationMs: z.int(),
   }),
-  'snapshot.taken': z.object({ turn: z.int(), tree: sha, live: z.boolean() }),
+  'snapshot.taken': z.object({
+    turn: z.int(),
+    tree: sha,
+    live: z.boolean(),
+    /** Taken when the session was resumed, of a tree without what these calls had written: they could not be made again. */
+    lost: z.array(z.string()).optional(),
+  }),
   'session.ended': z.object({
     reason: z.enum(['answer', 'turns', 'tokens', 'cost', 'deadline', 'cancelled', 'repetition', 'model-error', 'refused']),
     text: z.string(),

@@ -20,7 +20,8 @@ const lines: { [Type in EventType]: (payload: Payload<Type>) => string } = {
   'tool.started': ({ turn, name }) => `turn ${turn}: ${name}`,
   'tool.settled': ({ turn, name, status, exitCode, decision, durationMs }) =>
     `turn ${turn}: ${name} ${status}${exitCode === null ? '' : `, exit ${exitCode}`}${status === 'denied' ? `, rule ${decision.rule}` : ''}, ${took(durationMs)}`,
-  'snapshot.taken': ({ turn, tree }) => `turn ${turn}: tree ${short(tree)}`,
+  'snapshot.taken': ({ turn, tree, lost }) =>
+    `turn ${turn}: tree ${short(tree)}${lost ? `, without ${lost.length} edits that could not be made again` : ''}`,
   'session.ended': ({ reason, turns }) => `${reason} after ${turns} turns`,
   'change.collected': ({ files, leftOut, refused }) =>
     `${files.length} files${leftOut.length > 0 ? `, ${leftOut.length} left out` : ''}${refused.length > 0 ? `, ${refused.length} refused` : ''}`,

@@ -235,21 +235,72 @@ describe('a session that was killed', () => {
     expect(again.result).toMatchObject({ kind: 'ended', reason: 'model-error', text: expect.stringMatching(/^unauthorized: /) })
   })
 
-  it('refuses to go on when an edit made again gives other bytes', async () => {
+  it('counts an edit that gives other bytes when made again as lost, with those after it, and says so in every later attempt', async () => {
+    const edit = (path: string, from: string, to: string) => ({
+      toolCalls: [{ name: 'search_replace', arguments: { file_path: path, old_string: from, new_string: to } }],
+    })
+    model.script([
+      { toolCalls: [{ name: 'run_terminal_command', arguments: { command: 'printf "one\\r\\ntwo\\r\\n" > f.txt', description: 'x' } }] },
+      edit('a.txt', 'one', 'ONE'),
+      edit('f.txt', 'two', 'TWO'),
+      edit('a.txt', 'two', 'TWO'),
+      { text: 'Done.' },
+    ])
+    const first = await open()
+    const { events } = await runIn({ sandbox: first, model })
+    const prefix = asRecorded(
+      events.slice(
+        0,
+        events.findIndex(event => event.type === 'model.requested' && event.payload.turn === 5),
+      ),
+    )
+    // What `text=auto` does to a tree: the line ends a command wrote do not come back.
+    const goOn = async (recorded: readonly RecordedEvent[]) => {
+      const sandbox = await open(first.trees)
+      const restore = async (tree: string | null) => {
+        await sandbox.restore(tree)
+        await sandbox.put('f.txt', (await sandbox.text('f.txt')).replaceAll('\r\n', '\n'))
+      }
+      const ran = await runIn({ sandbox, model, start: { recorded }, ports: { restore } })
+      return { ...ran, files: { a: await sandbox.text('a.txt'), f: await sandbox.text('f.txt') } }
+    }
+    const lost = events.flatMap(event =>
+      event.type === 'tool.settled' && event.payload.turn >= 3 && event.payload.edits.length > 0 ? [event.payload.callId] : [],
+    )
+    const second = await goOn(prefix)
+    expect(second.result).toMatchObject({ kind: 'ended', reason: 'answer', text: 'Done.', turns: 5 })
+    expect(second.files).toEqual({ a: 'ONE\ntwo\n', f: 'one\ntwo\n' })
+    expect(second.progress.find(update => update.kind === 'resumed')).toEqual({ kind: 'resumed', turn: 4, restoredTo: 1, lost: 2 })
+    expect(second.events.map(event => [event.type, event.type === 'snapshot.taken' ? event.payload.lost : null])).toEqual([
+      ['snapshot.taken', lost],
+      ['model.requested', null],
+      ['model.answered', null],
+      ['session.ended', null],
+    ])
+    const sent = model.requests.at(-1)?.body as { messages: { role: string; content: string }[] }
+    expect(sent.messages.at(-1)?.content).toMatch(
+      /these edits were interrupted and are lost.*\n- search_replace: f\.txt\n- search_replace: a\.txt\n/s,
+    )
+    const both = [...prefix, ...asRecorded(second.events.slice(0, 2), 2)].map((event, index) => ({ ...event, seq: index + 1 }))
+    const third = await goOn(both)
+    expect(third.files).toEqual(second.files)
+    expect(third.events.map(event => event.type)).toEqual(['model.requested', 'model.answered', 'session.ended'])
+    const told = model.requests.at(-1)?.body as typeof sent
+    // Only the number differs: this one really was restored to the tree without the edits.
+    expect(told.messages.at(-1)?.content).toBe(sent.messages.at(-1)?.content.replace('snapshot 1', 'snapshot 2'))
+  })
+
+  it('does not take a broken file service for a file that differs', async () => {
     model.script(road())
     const first = await open()
     const { events } = await runIn({ sandbox: first, model })
     const cut = events.findIndex(event => event.type === 'model.requested' && event.payload.turn === 3)
-    const sandbox = await openFolderSandbox(files)
-    onTestFinished(() => sandbox.remove())
-    const broken = events
-      .slice(0, cut)
-      .map(event =>
-        event.type === 'tool.settled' && event.payload.name === 'write'
-          ? { ...event, payload: { ...event.payload, edits: [{ path: 'b.txt', contentHash: 'f'.repeat(64) }] } }
-          : event,
-      ) as NewEvent[]
-    await expect(runIn({ sandbox, model, start: { recorded: asRecorded(broken) } })).rejects.toThrow(/gave other bytes when made again/)
+    const sandbox = await open(first.trees)
+    const broken = async () => ({ kind: 'fault' as const, code: 'broken' as const, message: 'gone' })
+    const host = { ...sandbox, files: { ...(sandbox.files as NonNullable<typeof sandbox.files>), read: broken, write: broken } }
+    await expect(runIn({ sandbox: host, model, start: { recorded: asRecorded(events.slice(0, cut)) } })).rejects.toThrow(
+      /a recorded edit can not be made again: gone/,
+    )
   })
 
   it('tries again after a batch of edits when the tree before was refused', async () => {

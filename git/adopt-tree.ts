@@ -16,15 +16,10 @@ import { join } from 'node:path'
 import { checkTree } from './check-tree.ts'
 import { faultOfPath } from './entry-name.ts'
 import type { AdoptedTree, Store, TreePlan, TreeRules } from './git.ts'
+import { gitLimits } from './limits.ts'
 import { checkSha } from './ref-name.ts'
 import { runGit } from './run-git.ts'
 import { showPath } from './shown-path.ts'
-
-/** The lists a tree sandbox wrote: names only. */
-const listBytesMax = 64 * 1024 * 1024
-/** A pack is bounded in size, but its objects unfold: the process that reads it is bounded too. */
-const indexPackMemoryBytesMax = 4 * 1024 * 1024 * 1024
-const indexPackCpuSecondsMax = 120
 
 export type AdoptTreeOptions = { store: Store; plan: TreePlan; rules: TreeRules; baseTree: string }
 
@@ -79,7 +74,7 @@ function readLists(plan: TreePlan): Lists | Refused {
 }
 
 function readList(plan: TreePlan, name: string): Buffer[] {
-  const bytes = readOut(plan, name, listBytesMax) ?? Buffer.alloc(0)
+  const bytes = readOut(plan, name, gitLimits.listBytesMax) ?? Buffer.alloc(0)
   const paths: Buffer[] = []
   for (let from = 0; from < bytes.length; ) {
     const end = bytes.indexOf(0, from)
@@ -137,7 +132,10 @@ async function indexPack(store: Store, plan: TreePlan, rules: TreeRules, env: Re
       env,
       inputFd,
       wallMs: store.mirror.wallMs,
-      launcher: process.platform === 'linux' ? ['prlimit', `--as=${indexPackMemoryBytesMax}`, `--cpu=${indexPackCpuSecondsMax}`] : [],
+      launcher:
+        process.platform === 'linux'
+          ? ['prlimit', `--as=${gitLimits.indexPackMemoryBytesMax}`, `--cpu=${gitLimits.indexPackCpuSecondsMax}`]
+          : [],
     })
     if (result.exitCode === 0) return null
     return { kind: 'refused', path: '', reason: `git does not accept the objects (${result.ended}): ${result.stderr.trim().slice(-500)}` }

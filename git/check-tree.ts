@@ -1,10 +1,10 @@
 import { faultOfPath } from './entry-name.ts'
 import type { AdoptedTree, Store, TreeRules } from './git.ts'
+import { gitLimits } from './limits.ts'
 import { parseRaw, type RawChange } from './raw-change.ts'
 import { git } from './run-git.ts'
 import { showPath } from './shown-path.ts'
 
-const linkBytesMax = 4095
 const modes = new Set(['100644', '100755', '120000'])
 
 type Refused = Extract<AdoptedTree, { kind: 'refused' }>
@@ -53,7 +53,7 @@ async function checkSizes(
   for (const [index, change] of present.entries()) {
     const [type, size] = (lines[index] as string).split(' ')
     if (type !== 'blob') return refuse(change.path, 'its content is no file')
-    const max = change.newMode === '120000' ? Math.min(linkBytesMax, rules.fileBytesMax) : rules.fileBytesMax
+    const max = change.newMode === '120000' ? Math.min(gitLimits.linkBytesMax, rules.fileBytesMax) : rules.fileBytesMax
     if (Number(size) > max) return refuse(change.path, `it has ${size} bytes, more than ${max}`)
   }
   return null

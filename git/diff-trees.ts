@@ -7,10 +7,7 @@ import { checkSha } from './ref-name.ts'
 import { git, gitError, runGit } from './run-git.ts'
 import { showPath } from './shown-path.ts'
 
-/** Above this many added and removed files git looks for no inexact renames. */
-const renameLimit = 1000
-
-const settings = ['--no-color', '--no-ext-diff', '--no-textconv', '-M50%', `-l${renameLimit}`, '--no-relative']
+const settings = ['--no-color', '--no-ext-diff', '--no-textconv', '-M50%', `-l${gitLimits.renamesMax}`, '--no-relative']
 
 /**
  * What changed between two trees, as rows and as one patch. Both come from objects alone: a bare repository has no

@@ -1,3 +1,5 @@
+import { gitLimits } from './limits.ts'
+
 /**
  * Why one path of a tree must not be taken, or null. Git on other systems would write some spellings into `.git` itself;
  * those are refused, and so is everything that is no plain relative path. Any other byte stays as it is.
@@ -5,7 +7,7 @@
 export function faultOfPath(path: Uint8Array): string | null {
   const text = Buffer.from(path.buffer, path.byteOffset, path.byteLength).toString('latin1')
   if (path.byteLength === 0) return 'an empty name'
-  if (path.byteLength > pathBytesMax) return `longer than ${pathBytesMax} bytes`
+  if (path.byteLength > gitLimits.pathBytesMax) return `longer than ${gitLimits.pathBytesMax} bytes`
   for (const part of text.split('/')) {
     if (part === '') return 'an empty part in its name'
     if (part === '.' || part === '..') return 'a part that leaves its folder'
@@ -17,8 +19,6 @@ export function faultOfPath(path: Uint8Array): string | null {
   }
   return null
 }
-
-const pathBytesMax = 4096
 
 /** `.git` in any case, with the characters HFS+ ignores, and as NTFS spells it (`git~1`, trailing dots, blanks, streams). */
 function isDotGit(latin1: string): boolean {

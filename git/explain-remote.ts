@@ -1,8 +1,7 @@
 import type { Remote, RemoteFault } from './git.ts'
+import { gitLimits } from './limits.ts'
 import { openRemote } from './remote-call.ts'
 import { type GitResult, runGit } from './run-git.ts'
-
-const probeWallMs = 10_000
 
 export type Refusal = RemoteFault | { kind: 'ref-missing'; ref: string; message: string }
 
@@ -33,7 +32,7 @@ async function probe(remote: Remote, service: string): Promise<RemoteFault['reas
     const response = await fetch(`${remote.url.replace(/\/$/, '')}/info/refs?service=${service}`, {
       headers: basic,
       redirect: 'manual',
-      signal: AbortSignal.any([AbortSignal.timeout(probeWallMs), ...(remote.signal ? [remote.signal] : [])]),
+      signal: AbortSignal.any([AbortSignal.timeout(gitLimits.probeWallMs), ...(remote.signal ? [remote.signal] : [])]),
     })
     await response.body?.cancel()
     const { status, headers } = response
@@ -49,7 +48,7 @@ async function probe(remote: Remote, service: string): Promise<RemoteFault['reas
 async function findMissing(remote: Remote, refs: readonly string[]): Promise<string | null> {
   if (refs.length === 0) return null
   const { url, env, secrets } = await openRemote(remote)
-  const result = await runGit({ argv: ['ls-remote', '--end-of-options', url], env, secrets, wallMs: probeWallMs })
+  const result = await runGit({ argv: ['ls-remote', '--end-of-options', url], env, secrets, wallMs: gitLimits.probeWallMs })
   if (result.exitCode !== 0) return null
   const listed = new Set(
     result.stdout

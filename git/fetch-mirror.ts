@@ -2,13 +2,11 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { explainRemote } from './explain-remote.ts'
 import type { FetchResult, Mirror, Remote } from './git.ts'
+import { gitLimits } from './limits.ts'
 import { checkRefName, mirrorRef } from './ref-name.ts'
 import { openRemote } from './remote-call.ts'
-import { lockRepository, lockWaitMsDefault } from './repository-lock.ts'
+import { lockRepository } from './repository-lock.ts'
 import { git, gitError, runGit } from './run-git.ts'
-
-/** More packs than this are put together after a fetch. */
-const packsMax = 50
 
 export type FetchOptions = Remote & {
   /** More than the branches: `refs/pull/N/head`. A value is the commit the API named; it is checked after the fetch. */
@@ -24,7 +22,7 @@ export type FetchOptions = Remote & {
 export async function fetchMirror(mirror: Mirror, options: FetchOptions): Promise<FetchResult> {
   const refs = Object.entries(options.refs ?? {})
   for (const [ref] of refs) checkRefName(ref)
-  const lock = await lockRepository(mirror.lock, options.lockWaitMs ?? lockWaitMsDefault, options.signal)
+  const lock = await lockRepository(mirror.lock, options.lockWaitMs ?? gitLimits.lockWaitMs, options.signal)
   if (!lock) return { kind: 'failed', reason: 'timed-out', message: 'another process kept the mirror locked' }
   try {
     removeStale(mirror)
@@ -82,7 +80,7 @@ async function isShallow({ url }: Remote, wallMs: number): Promise<boolean> {
  */
 async function mergePacks(mirror: Mirror, lockFd: number): Promise<void> {
   const packs = readdirSync(join(mirror.objects, 'pack')).filter(name => name.endsWith('.pack'))
-  if (packs.length <= packsMax) return
+  if (packs.length <= gitLimits.packsMax) return
   await git({ gitDir: mirror.path, argv: ['repack', '--geometric=2', '-d', '-q'], wallMs: mirror.wallMs, lockFd })
 }
 

@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Store } from './git.ts'
+import { gitLimits } from './limits.ts'
 import type { RawChange } from './raw-change.ts'
 import { readBlobs } from './read-blobs.ts'
 import { git } from './run-git.ts'
 
-/** A pointer of Git LFS is never larger (its specification says less than 1024 bytes). */
-const pointerBytesMax = 1023
 const pointerStart = 'version https://git-lfs.github.com/spec/v'
-const attributesBytesMax = 1_048_576
 
 /**
  * The changes that touch Git LFS: the path has the filter in one of the trees, or its content was or became a pointer.
@@ -32,7 +30,7 @@ async function findPointers(store: Store, changes: readonly RawChange[]): Promis
     ...(oldMode.startsWith('100') ? [oldId] : []),
     ...(newMode.startsWith('100') ? [newId] : []),
   ])
-  const blobs = await readBlobs(store, ids, pointerBytesMax)
+  const blobs = await readBlobs(store, ids, gitLimits.pointerBytesMax)
   return new Set([...blobs].filter(([, content]) => content.toString('latin1', 0, pointerStart.length) === pointerStart).map(([id]) => id))
 }
 
@@ -42,7 +40,7 @@ async function pathsWithFilter(store: Store, tree: string, changes: readonly Raw
   const contents = await readBlobs(
     store,
     files.map(file => file.id),
-    attributesBytesMax,
+    gitLimits.attributesBytesMax,
   )
   if (![...contents.values()].some(content => content.includes('lfs'))) return changes.map(() => false)
   // Git reads attributes from an index as well: one that holds nothing else is made in no time, however large the tree.

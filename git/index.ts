@@ -24,6 +24,7 @@ export type {
 } from './git.ts'
 export { hasCommit } from './has-commit.ts'
 export { listLinks } from './list-links.ts'
+export { listUncommitted, refreshIndex, type Uncommitted } from './list-uncommitted.ts'
 export { type OpenMirrorOptions, openMirror } from './mirror.ts'
 export { mixTrees } from './mix-trees.ts'
 export { planRestore, type RestorePlan } from './plan-restore.ts'

@@ -2,4 +2,38 @@
 export const gitLimits = {
   /** A patch above this is not made: the change's files are then searched for credentials one by one, and no patch is kept. */
   patchBytesMax: 134_217_728,
+  /** One listing of a remote branch, before a push and after it. */
+  readBackWallMs: 60_000,
+  /** Removing one folder of a run. */
+  removeWallMs: 120_000,
+  /** One more question to a remote that gave nothing, to say why. */
+  probeWallMs: 10_000,
+  /** More packs than this are put together after a fetch. */
+  packsMax: 50,
+  /** How long a caller waits for another process that fetches the same repository. */
+  lockWaitMs: 600_000,
+  /** What one git process may print before it is killed. */
+  outputBytesMax: 536_870_912,
+  /** What one git process may print of errors before it is killed. */
+  stderrBytesMax: 1_048_576,
+  /** The lists a tree sandbox wrote: names only. */
+  listBytesMax: 67_108_864,
+  /** A pack is bounded in size, but its objects unfold: the process that reads it is bounded too. */
+  indexPackMemoryBytesMax: 4_294_967_296,
+  /** The same for its processor time. */
+  indexPackCpuSecondsMax: 120,
+  /** A pointer of Git LFS is never larger (its specification says less than 1024 bytes). */
+  pointerBytesMax: 1_023,
+  /** A `.gitattributes` that is read to know what Git LFS has. */
+  attributesBytesMax: 1_048_576,
+  /** Where a symbolic link leads: the kernel follows no longer one. */
+  linkBytesMax: 4_095,
+  /** A path of a tree: the kernel opens no longer one. */
+  pathBytesMax: 4_096,
+  /** A file that is read from a commit, where the caller names no limit. */
+  fileAtBytesMax: 1_048_576,
+  /** Above this many added and removed files git looks for no inexact renames. */
+  renamesMax: 1_000,
+  /** Groups for mirrors on a root host, one for each. */
+  mirrorGidsMax: 9_000,
 } as const

@@ -1,10 +1,9 @@
 import type { Store } from './git.ts'
+import { gitLimits } from './limits.ts'
 import { readBlobs } from './read-blobs.ts'
 import { checkSha } from './ref-name.ts'
 import { git } from './run-git.ts'
 import { showPath } from './shown-path.ts'
-
-const targetBytesMax = 4095
 
 /** Every symbolic link of a tree with what it says; nothing is followed. */
 export async function listLinks(store: Store, tree: string): Promise<{ path: string; target: string }[]> {
@@ -21,7 +20,7 @@ export async function listLinks(store: Store, tree: string): Promise<{ path: str
   const targets = await readBlobs(
     store,
     links.map(link => link.id),
-    targetBytesMax,
+    gitLimits.linkBytesMax,
   )
   return links.flatMap(({ path, id }) => {
     const target = targets.get(id)

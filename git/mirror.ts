@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path'
 import { limitTable } from '../config-schema/index.ts'
 import { makeReadable, mirrorConfig, writeRepository } from './bare-repository.ts'
 import type { Mirror } from './git.ts'
-import { lockRepository, lockWaitMsDefault } from './repository-lock.ts'
+import { gitLimits } from './limits.ts'
+import { lockRepository } from './repository-lock.ts'
 
 /** Every mirror of a root host has a group of its own from this range: only sessions of that repository may read its objects. */
 const mirrorGidFirst = 50_000
-const mirrorGidsMax = 9_000
 
 export type OpenMirrorOptions = {
   dataDir: string
@@ -28,8 +28,8 @@ export async function openMirror({ dataDir, tenant, repositoryId, wallMs }: Open
 }
 
 async function createMirror(mirror: Pick<Mirror, 'path' | 'objects' | 'lock'>, dataDir: string): Promise<void> {
-  const lock = await lockRepository(mirror.lock, lockWaitMsDefault)
-  if (!lock) throw new Error(`the mirror at ${mirror.path} stayed locked for ${lockWaitMsDefault} ms`)
+  const lock = await lockRepository(mirror.lock, gitLimits.lockWaitMs)
+  if (!lock) throw new Error(`the mirror at ${mirror.path} stayed locked for ${gitLimits.lockWaitMs} ms`)
   try {
     if (existsSync(join(mirror.path, 'HEAD'))) return
     // A host that died in between leaves a part; nothing uses a mirror without HEAD.
@@ -60,7 +60,7 @@ function takeGid(gitFolder: string, objects: string): number {
   const folder = join(gitFolder, 'groups')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const taken = new Set(readdirSync(folder))
-  for (let gid = mirrorGidFirst; gid < mirrorGidFirst + mirrorGidsMax; gid++) {
+  for (let gid = mirrorGidFirst; gid < mirrorGidFirst + gitLimits.mirrorGidsMax; gid++) {
     if (taken.has(String(gid))) continue
     try {
       writeFileSync(join(folder, String(gid)), `${objects}\n`, { flag: 'wx', mode: 0o600 })
@@ -69,7 +69,7 @@ function takeGid(gitFolder: string, objects: string): number {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
   }
-  throw new Error(`all ${mirrorGidsMax} groups for mirrors are taken (${folder})`)
+  throw new Error(`all ${gitLimits.mirrorGidsMax} groups for mirrors are taken (${folder})`)
 }
 
 /** A folder others may pass through but not list. An existing one of the host is left as it is. */

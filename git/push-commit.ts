@@ -1,5 +1,6 @@
 import { explainRemote } from './explain-remote.ts'
 import type { PushResult, Remote, RemoteFault, Store } from './git.ts'
+import { gitLimits } from './limits.ts'
 import { checkRefName, checkSha } from './ref-name.ts'
 import { openRemote } from './remote-call.ts'
 import { type GitCall, type GitResult, gitError, runGit } from './run-git.ts'
@@ -26,7 +27,7 @@ export async function pushCommit(options: PushOptions): Promise<PushResult> {
   const ref = checkRefName(options.ref)
   if (expect !== null && !options.rewrite && !(await isAncestor(store, checkSha(expect), sha))) {
     const message = `${sha} does not continue ${expect}, and ${ref} only fast-forwards`
-    const now = await readRemoteRef({ ...options, ref, wallMs: readBackWallMs })
+    const now = await readRemoteRef({ ...options, ref, wallMs: gitLimits.readBackWallMs })
     if (now.kind === 'failed') return { kind: 'rejected', reason: 'other', message: `${message}; ${now.message}`, remoteSha: null }
     return { kind: 'rejected', reason: 'moved', message, remoteSha: now.sha }
   }
@@ -53,7 +54,7 @@ export async function pushCommit(options: PushOptions): Promise<PushResult> {
   const result = await runGit(call)
   // Whoever stopped it does not wait for an answer either; the ref is read by whoever goes on with it.
   if (result.ended === 'cancelled') return { kind: 'unknown', message: gitError(call, result).message }
-  const remoteRef = await readRemoteRef({ ...options, ref, wallMs: readBackWallMs })
+  const remoteRef = await readRemoteRef({ ...options, ref, wallMs: gitLimits.readBackWallMs })
   if (remoteRef.kind === 'failed') return { kind: 'unknown', message: remoteRef.message }
   if (remoteRef.sha === sha) return { kind: 'pushed', remoteSha: sha }
   const row = parsePorcelain(result.stdout, ref)
@@ -82,7 +83,7 @@ export async function readRemoteRef(options: Remote & { ref: string; wallMs?: nu
     argv: ['ls-remote', '--quiet', '--end-of-options', remote.url, ref],
     env: remote.env,
     secrets: remote.secrets,
-    wallMs: options.wallMs ?? readBackWallMs,
+    wallMs: options.wallMs ?? gitLimits.readBackWallMs,
     signal: options.signal,
   }
   const result = await runGit(call)
@@ -97,8 +98,6 @@ export async function readRemoteRef(options: Remote & { ref: string; wallMs?: nu
   }
   return { kind: 'read', sha: null }
 }
-
-const readBackWallMs = 60_000
 
 async function isAncestor(store: Store, older: string, newer: string): Promise<boolean> {
   const argv = ['merge-base', '--is-ancestor', older, newer]

@@ -1,14 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { faultOfPath } from './entry-name.ts'
 import type { FileAt, Mirror, TreeEntry } from './git.ts'
+import { gitLimits } from './limits.ts'
 import { checkSha } from './ref-name.ts'
 import { git } from './run-git.ts'
 import { pathBytes, showPath } from './shown-path.ts'
 
-export const fileAtBytesMaxDefault = 1_048_576
-
 /** One file of a commit or tree, from the objects alone: nothing is checked out, no link is followed, no filter runs. */
-export async function readFileAt(mirror: Mirror, sha: string, path: string, bytesMax = fileAtBytesMaxDefault): Promise<FileAt> {
+export async function readFileAt(mirror: Mirror, sha: string, path: string, bytesMax: number = gitLimits.fileAtBytesMax): Promise<FileAt> {
   const entry = await entryAt(mirror, sha, path)
   if (!entry) return { kind: 'absent' }
   if (entry.mode === '120000') return { kind: 'refused', reason: 'symlink', message: `${path} is a symbolic link` }

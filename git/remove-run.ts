@@ -1,9 +1,8 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
+import { gitLimits } from './limits.ts'
 import { hostPath } from './run-git.ts'
-
-const removeWallMs = 120_000
 
 /**
  * Removes a folder in which sessions worked, whoever owns what in it. Safe to repeat; nothing there is no error.
@@ -87,7 +86,7 @@ async function runAs({ uid, gid }: Owned['owner'], [file, ...argv]: string[], fo
     cwd: '/',
     stdio: ['ignore', 'ignore', 'ignore'],
     ...(isRoot ? { uid, gid } : {}),
-    timeout: removeWallMs,
+    timeout: gitLimits.removeWallMs,
     killSignal: 'SIGKILL',
     reject: false,
   })

@@ -2,8 +2,6 @@ import { closeSync, openSync } from 'node:fs'
 import { execa } from 'execa'
 import { hostPath, inherited } from './run-git.ts'
 
-/** How long a caller waits for another process that fetches the same repository. */
-export const lockWaitMsDefault = 600_000
 const conflictExitCode = 75
 
 export type RepositoryLock = {

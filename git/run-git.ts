@@ -1,10 +1,7 @@
 import { execa } from 'execa'
 import { entryPath } from '../entries.ts'
+import { gitLimits } from './limits.ts'
 import { redact } from './redact.ts'
-
-/** What one git process may print on each stream before it is killed. */
-const outputBytesMax = 512 * 1024 * 1024
-const stderrBytesMax = 1024 * 1024
 
 /** Fixed: a folder of the caller's PATH must not decide which git the host runs. */
 export const hostPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin'
@@ -56,7 +53,7 @@ export async function runGit(call: GitCall): Promise<GitResult> {
     ...(call.input === undefined ? {} : { input: call.input }),
     ...(call.user ? { uid: call.user.uid, gid: call.user.gid } : {}),
     timeout: call.wallMs,
-    maxBuffer: { stdout: call.stdoutBytesMax ?? outputBytesMax, stderr: stderrBytesMax },
+    maxBuffer: { stdout: call.stdoutBytesMax ?? gitLimits.outputBytesMax, stderr: gitLimits.stderrBytesMax },
     killSignal: 'SIGKILL',
     killDescendants: true,
     reject: false,

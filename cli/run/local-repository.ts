@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
+import { listUncommitted, refreshIndex } from '../../git/index.ts'
 import { escapeText } from '../escape.ts'
 import { UsageError } from '../exit.ts'
 
@@ -86,48 +87,10 @@ async function readBase(root: string, baseRef: string | null): Promise<LocalRepo
   return { sha, ref: holders.startsWith('refs/heads/') ? holders.slice('refs/heads/'.length) : holders }
 }
 
-/**
- * Paths that differ from HEAD. Git is asked only for what it can tell without reading a file through a filter: a filter is
- * a program the repository's configuration may name. Where times differ, the bytes themselves are compared.
- */
 async function countUncommitted(root: string): Promise<number> {
-  const [staged, touched, untracked] = await Promise.all([
-    ask(root, ['diff-index', '--cached', '--name-only', '-z', '--no-ext-diff', '--ignore-submodules', 'HEAD', '--']),
-    ask(root, ['diff-files', '--raw', '--no-abbrev', '-z', '--no-ext-diff', '--ignore-submodules', '--']),
-    ask(root, ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ':(exclude,top).grok/out']),
-  ])
-  const changed = await keepChanged(root, readRaw(touched ?? ''))
-  return new Set([...names(staged), ...changed, ...names(untracked)]).size
-}
-
-function names(list: string | null): string[] {
-  return (list ?? '').split('\0').filter(name => name !== '')
-}
-
-type Touched = { path: string; blob: string; regular: boolean }
-
-/** `:100644 100644 <blob> 0000000 M`, NUL, path, NUL. */
-function readRaw(raw: string): Touched[] {
-  const parts = names(raw)
-  return parts.flatMap((head, index) => {
-    if (index % 2 === 1) return []
-    const [was = '', is = '', blob = ''] = head.split(' ')
-    // A link would be followed, so only a file that was one and still is gets read.
-    return [{ path: parts[index + 1] ?? '', blob, regular: was.startsWith(':100') && is.startsWith('100') }]
-  })
-}
-
-/** Above this many, times are taken for changes: it is a count for people. */
-const comparedMax = 2_000
-
-async function keepChanged(root: string, touched: readonly Touched[]): Promise<string[]> {
-  const comparable = touched.filter(({ path: name, regular }) => regular && !name.includes('\n'))
-  if (comparable.length === 0 || comparable.length > comparedMax) return touched.map(({ path: name }) => name)
-  const input = comparable.map(({ path: name }) => `${name}\n`).join('')
-  const hashed = await runGit(root, ['hash-object', '--no-filters', '--stdin-paths'], false, input)
-  const blobs = hashed.stdout.split('\n')
-  const same = new Set(comparable.filter(({ blob }, index) => hashed.exitCode === 0 && blobs[index] === blob).map(({ path: name }) => name))
-  return touched.map(({ path: name }) => name).filter(name => !same.has(name))
+  const head = await ask(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])
+  const { staged, changed, untracked } = (head && (await listUncommitted(root, head))) || { staged: [], changed: [], untracked: [] }
+  return new Set([...staged, ...changed, ...untracked]).size
 }
 
 /** A file of a commit as text; null when it is not there. */
@@ -150,10 +113,13 @@ export async function applyPatch({ root, base }: { root: string; base: string },
       reason: `HEAD is not ${base.slice(0, 12)}, the commit the change was made on`,
       next: `git apply --3way --index ${shellWord(path.relative(root, patchFile))}`,
     }
-  const tracked = await ask(root, ['status', '--porcelain=v1', '-z', '--untracked-files=no', '--ignore-submodules'])
-  if (tracked !== '')
+  const found = await listUncommitted(root, base)
+  if (found === null || found.staged.length > 0 || found.changed.length > 0)
     return { kind: 'not-applied', reason: 'there are uncommitted changes of tracked files', next: `commit or stash them, then: ${next}` }
-  const applied = await runGit(root, ['apply', '--index', '--whitespace=nowarn', '--', patchFile], true)
+  // A file that was only touched would be taken for another one. What is somebody else's, git itself refuses to write.
+  if (statSync(root).uid === process.getuid?.()) await refreshIndex(root)
+  const filters = await filtersOff(root)
+  const applied = await runGit(root, ['apply', '--index', '--whitespace=nowarn', '--', patchFile], filters)
   if (applied.exitCode === 0) return { kind: 'applied' }
   return { kind: 'not-applied', reason: `git apply: ${firstLine(applied.stderr)}`, next }
 }
@@ -165,8 +131,23 @@ export function shellWord(word: string): string {
 
 /** What git printed, without the last line end; null when it ended otherwise than with 0. */
 async function ask(root: string, argv: readonly string[]): Promise<string | null> {
-  const result = await runGit(root, argv, false)
+  const result = await runGit(root, argv, null)
   return result.exitCode === 0 ? result.stdout.replace(/\n$/, '') : null
+}
+
+/** Empty commands in place of those the repository's configuration names: git would start them for files it patches. */
+async function filtersOff(root: string): Promise<Record<string, string>> {
+  const keys = (await ask(root, ['config', '--null', '--name-only', '--get-regexp', '^filter\\.']))?.split('\0').filter(Boolean) ?? []
+  const off = keys.map(key => [key, key.endsWith('.required') ? 'false' : ''] as const)
+  return {
+    GIT_CONFIG_COUNT: String(off.length),
+    ...Object.fromEntries(
+      off.flatMap(([key, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, key],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+  }
 }
 
 const programsOff = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.pager=cat', 'diff.external=', 'core.askPass=false']
@@ -176,15 +157,16 @@ const readSettings = [...programsOff, 'safe.directory=*']
 const inherited = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_OBJECT_DIRECTORY', 'GIT_COMMON_DIR', 'GIT_NAMESPACE', 'GIT_PREFIX']
 const readEnvironment = { GIT_OPTIONAL_LOCKS: '0', GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' }
 
-async function runGit(root: string, argv: readonly string[], writes: boolean, input?: string) {
-  const settings = writes ? programsOff : readSettings
+/** `writing`: more of its environment, for a call that changes the repository; null for one that only reads. */
+async function runGit(root: string, argv: readonly string[], writing: Record<string, string> | null) {
+  const settings = writing ? programsOff : readSettings
   const result = await execa('git', [...settings.flatMap(setting => ['-c', setting]), ...argv], {
     cwd: root,
     env: {
       ...Object.fromEntries(inherited.map(name => [name, undefined])),
-      ...{ LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_PAGER: 'cat', ...(writes ? {} : readEnvironment) },
+      ...{ LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_PAGER: 'cat', ...(writing ?? readEnvironment) },
     },
-    ...(input === undefined ? { stdin: 'ignore' as const } : { input }),
+    stdin: 'ignore',
     timeout: gitWallMs,
     maxBuffer: outputBytesMax,
     reject: false,

@@ -71,6 +71,7 @@ describe('a run that proves its change', () => {
       sandbox: { state: 'enforced', profile: 'workspace', engine: 'bwrap', missing: expect.any(Array) },
       base: expect.stringMatching(/^[0-9a-f]{40}$/),
       files: [{ path: 'value.txt', added: 1, removed: 1 }],
+      leftOut: [],
       taskId,
       durationMs: expect.any(Number),
     })
@@ -162,6 +163,30 @@ describe('a repository that would like to be more than read', () => {
     await opened.git('status', '--porcelain')
     expect(readFileSync(trace, 'utf8')).toContain('evil.sh')
   })
+  it('starts none either where times say nothing, nor when its change is applied', { timeout: wallMs }, async () => {
+    const opened = await scene({ '.gitattributes': '*.txt filter=evil\n' })
+    const trace = path.join(opened.folder, 'trace')
+    const evil = opened.write('evil.sh', `#!/bin/sh\necho "$0 $*" >> ${trace}\ncat\n`)
+    await execa('chmod', ['755', evil])
+    for (const key of ['clean', 'smudge']) await opened.git('config', `filter.evil.${key}`, evil)
+    // As somebody can pack it: the file has the time of the index, so git reads the file itself to know.
+    const file = path.join(opened.repo, 'value.txt')
+    utimesSync(file, 1_700_000_000, 1_700_000_000)
+    await opened.git('-c', 'filter.evil.clean=', 'update-index', '--refresh')
+    utimesSync(path.join(opened.repo, '.git/index'), 1_700_000_000, 1_700_000_000)
+    rmSync(trace, { force: true })
+    const ran = await grokbot([...runArguments(opened), '--apply', '-q'])
+    expect([ran.exitCode, ran.stdout.includes(' applied\n'), existsSync(trace)]).toEqual([0, true, false])
+    utimesSync(path.join(opened.repo, '.git/index'), 1_600_000_000, 1_600_000_000)
+    await opened.git('diff-files', '--raw')
+    expect(existsSync(trace)).toBe(true)
+  })
+  it('takes a file that was only touched for what it is, and applies onto it', { timeout: wallMs }, async () => {
+    const opened = await scene()
+    utimesSync(path.join(opened.repo, 'value.txt'), 1_600_000_000, 1_600_000_000)
+    const ran = await grokbot([...runArguments(opened), '--apply', '-q'])
+    expect([ran.exitCode, readFileSync(path.join(opened.repo, 'value.txt'), 'utf8')]).toEqual([0, 'fixed\n'])
+  })
   it('gets no file of ours written through a link it holds', { timeout: wallMs }, async () => {
     const opened = await scene()
     const outside = mkdtempSync(path.join(tmpdir(), 'grokbot-outside-'))
@@ -206,6 +231,34 @@ describe('a repository that would like to be more than read', () => {
   })
 })
 
+describe('what is not in the change', () => {
+  it('is named in the report, in the object and by runs show', { timeout: wallMs }, async () => {
+    const opened = await scene({}, [
+      { toolCalls: [{ name: 'write', arguments: { file_path: 'value.txt', content: 'fixed\n' } }] },
+      { toolCalls: [{ name: 'write', arguments: { file_path: '.github/workflows/x.yml', content: 'on: push\n' } }] },
+      { toolCalls: [{ name: 'run_terminal_command', arguments: { command: 'echo made > 2.sh', description: 'make' } }] },
+      { text: 'Done' },
+    ])
+    const ran = await grokbot([...runArguments(opened), '-q'])
+    expect(ran.stdout).toMatch(/^left out .*2\.sh \(new file made by a command\)/m)
+    const id = /\.grok\/out\/(t_\w+)\.patch/.exec(ran.stdout)?.[1] ?? ''
+    const [shown, json] = await Promise.all([
+      grokbot(['runs', 'show', id, '--data', opened.data]),
+      grokbot(['runs', 'show', id, '--json', '--data', opened.data]),
+    ])
+    expect(shown.stdout).toMatch(/^left out .*2\.sh \(new file made by a command\)/m)
+    expect(JSON.parse(json.stdout).result.leftOut).toContainEqual({ path: '2.sh', reason: 'new file made by a command' })
+  })
+  it('is the reason when nothing else was done', { timeout: wallMs }, async () => {
+    const opened = await scene({}, [
+      { toolCalls: [{ name: 'run_terminal_command', arguments: { command: 'echo made > 2.sh', description: 'make' } }] },
+      { text: 'Done' },
+    ])
+    const ran = await grokbot([...runArguments(opened), '-q'])
+    expect(ran.stdout).toMatch(/^why +nothing was left of the change: 2\.sh: new file made by a command$/m)
+  })
+})
+
 describe('what can go wrong', () => {
   it('a change that no check proves ends with 1, and is kept', { timeout: wallMs }, async () => {
     const opened = await scene({}, [
@@ -222,7 +275,13 @@ describe('what can go wrong', () => {
   it('a limit of the repository that stops it ends with 4', { timeout: wallMs }, async () => {
     const opened = await scene({ '.github/grok.yml': 'version: 1\nchecks: [sh check.sh]\nlimits:\n  turnsMax: 1\n' })
     const ran = await grokbot([...runArguments(opened), '--json', '-q'])
-    expect([ran.exitCode, lastObject(ran.stdout).outcome]).toEqual([4, 'failed'])
+    const { outcome, reason } = lastObject(ran.stdout)
+    expect([ran.exitCode, outcome, reason]).toEqual([4, 'failed', 'the session changed no file; the session ended by its turns limit'])
+  })
+  it('names the limit also when what was done by then is proven', { timeout: wallMs }, async () => {
+    const opened = await scene({ '.github/grok.yml': 'version: 1\nchecks: [sh check.sh]\nlimits:\n  turnsMax: 2\n' })
+    const ran = await grokbot([...runArguments(opened), '-q'])
+    expect(ran.stdout).toMatch(/^done .*\nwhy +the session ended by its turns limit$/m)
   })
   it('a pulled kill switch refuses with 3', { timeout: wallMs }, async () => {
     const opened = await scene({}, [{ text: 'nothing to do' }])

@@ -14,7 +14,7 @@ type Finish = { taskId: string; dataDir: string; options: RunOptions; startedAt:
 /** Puts the files where they belong, applies the change when that was asked for and is proven, and says all of it. Returns the exit code. */
 export async function finishRun(state: TaskState, { taskId, dataDir, options, startedAt }: Finish): Promise<number> {
   const taskDir = taskFolder(dataDir, taskId)
-  const root = state.accepted?.repository.url ?? process.cwd()
+  const root = state.accepted?.repository.url ?? path.resolve(options.repo)
   const out = writeOutFiles(root, taskId, { patch: patchPath(taskDir), bundle: bundlePath(taskDir) })
   const applied = options.apply ? await applyProven(state, root, out.patch) : null
   const result = resultOf(

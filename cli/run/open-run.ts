@@ -55,6 +55,8 @@ export async function claimAgain(place: RunPlace, taskId: string, { limits }: Wo
   const shown = escapeText(taskId)
   if (row === null)
     throw new UsageError(`there is no task ${shown} in ${escapeText(place.dataDir)}`, ['see what there is: grokbot runs list'])
+  if (row.erasedAt !== null)
+    throw new UsageError(`the task ${shown} ended as ${row.outcome} and was erased; there is nothing to go on with or to show`)
   if (row.state === 'ended') return 'ended'
   const dead = findDeadOwners(place.dataDir, await place.ledger.runningOwners())
   const claim = await place.ledger.claimTask(taskId, claimOptions(place, limits, dead))

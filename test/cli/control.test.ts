@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -99,6 +99,17 @@ it('a dead task is ended by stop, and its contents can be exported, erased, and 
   const replayed = await grokbot(['replay', taskId, '--data', opened.data])
   expect(replayed.stdout).not.toContain('the value')
   expect(replayed.stdout).toMatch(/chain {2}the chain verifies/)
+  const cwd = mkdtempSync(path.join(opened.folder, 'elsewhere-'))
+  const resumed = await grokbot(
+    ['run', '--resume', taskId, '--repo', opened.repo, '--data', opened.data, '--model-script', opened.script, '--json'],
+    { cwd },
+  )
+  expect([resumed.exitCode, resumed.stdout, resumed.stderr]).toEqual([
+    2,
+    '',
+    `grokbot: the task ${taskId} ended as cancelled and was erased; there is nothing to go on with or to show\n`,
+  ])
+  expect([readdirSync(cwd), existsSync(path.join(opened.repo, '.grok'))]).toEqual([[], false])
 })
 
 it('the kill switch, pulled from another process, ends a running session', { timeout: wallMs }, async () => {

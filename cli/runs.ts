@@ -4,6 +4,7 @@ import { endWords, foldTask, type TaskState } from '../domain/index.ts'
 import type { TaskRow } from '../ledger/index.ts'
 import { escapeShort, escapeText, toSafeJson } from './escape.ts'
 import { UsageError } from './exit.ts'
+import { leftOutText } from './run/report.ts'
 import { type RunResult, resultOf } from './run/result.ts'
 import { findTask, withLedger } from './tasks/open-ledger.ts'
 import { isSigned, outFilesOf } from './tasks/out-files-of.ts'
@@ -116,6 +117,7 @@ function showText(row: TaskRow, state: TaskState, result: RunResult): string[] {
             .slice(0, 20)
             .join(', '),
     ],
+    ...(result.leftOut.length === 0 ? [] : [['left out', leftOutText(result)] as [string, string]]),
     ...Object.values(state.effects).map(
       ({ kind, state: phase, remote, reason }) =>
         ['effect', `${kind} ${phase}${urlOf(remote)}${reason ? `, ${escapeShort(reason, 200)}` : ''}`] as [string, string],

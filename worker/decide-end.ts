@@ -21,14 +21,14 @@ export function decideEnd(state: TaskState, delivered: Delivered | null): TaskEn
     case 'refused':
       return { outcome: 'refused', reason: ended.text, summary }
   }
-  if (state.verdict?.verdict === 'no-change') return { outcome: 'failed', reason: noChangeReason(state), summary }
+  const stopped = ended.reason === 'answer' ? [] : [`the session ended by its ${ended.reason} limit`]
+  if (state.verdict?.verdict === 'no-change') return { outcome: 'failed', reason: [noChangeReason(state), ...stopped].join('; '), summary }
   if (delivered === null) return { outcome: 'errored', reason: 'nothing was delivered', summary }
   if (delivered.kind === 'unknown')
     return { outcome: 'errored', reason: `it is not known whether the delivery arrived: ${delivered.reason}`, summary }
   const proven = state.verdict?.verdict === 'proven'
-  const stopped = ended.reason === 'answer' ? [] : [`the session ended by its ${ended.reason} limit`]
   if (delivered.kind === 'patch' && delivered.reason !== '')
-    return { outcome: 'failed', reason: `it could not be delivered: ${delivered.reason}`, summary }
+    return { outcome: 'failed', reason: [`it could not be delivered: ${delivered.reason}`, ...stopped].join('; '), summary }
   if (proven) return { outcome: 'succeeded', reason: stopped.join('; ') || 'the checks pass', summary }
   // Delivered or not, a change that nothing proves is no success.
   const how = delivered.kind === 'pull-request' ? 'delivered as a draft, since no check proves it' : 'no check proves the change'
@@ -41,8 +41,14 @@ export function isStopped(state: TaskState): boolean {
   return state.cancel !== null || reason === undefined || ['cancelled', 'deadline', 'model-error', 'refused'].includes(reason)
 }
 
-function noChangeReason({ verdict }: TaskState): string {
-  return verdict && verdict.reasons.length > 0
-    ? `nothing was left of the change: ${verdict.reasons.join('; ')}`
-    : 'the session changed no file'
+/** A change of which everything was left out or refused is not the same as none. */
+function noChangeReason({ verdict, change }: TaskState): string {
+  const left = change?.leftOut ?? []
+  const named = left.slice(0, leftOutNamedMax).map(({ path, reason }) => `${path}: ${reason}`)
+  const more = left.length > leftOutNamedMax ? [`${left.length - leftOutNamedMax} more`] : []
+  const reasons = [...(verdict?.reasons ?? []), ...named, ...more]
+  return reasons.length > 0 ? `nothing was left of the change: ${reasons.join('; ')}` : 'the session changed no file'
 }
+
+/** So many files that were left out are named in a reason; the event has all of them. */
+const leftOutNamedMax = 5

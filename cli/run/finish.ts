@@ -7,7 +7,7 @@ import { isSigned } from '../tasks/out-files-of.ts'
 import { type ApplyResult, applyPatch } from './local-repository.ts'
 import { writeOutFiles } from './out-folder.ts'
 import { renderReport } from './report.ts'
-import { exitCodeOfState, resultOf } from './result.ts'
+import { endedByLimit, exitCodeOfState, resultOf } from './result.ts'
 
 type Finish = { taskId: string; dataDir: string; options: RunOptions; startedAt: number }
 
@@ -27,7 +27,7 @@ export async function finishRun(state: TaskState, { taskId, dataDir, options, st
   else {
     const notApplied = applied?.kind === 'not-applied' ? applied : null
     process.stdout.write(
-      `${renderReport(result, { root, cwd: process.cwd(), ...countCalls(state), outProblem: out.problem, notApplied })}\n`,
+      `${renderReport(result, { root, cwd: process.cwd(), ...countCalls(state), endedByLimit: endedByLimit(state), outProblem: out.problem, notApplied })}\n`,
     )
   }
   const code = exitCodeOfState(state, result.signed)

@@ -10,6 +10,8 @@ export type ReportFacts = {
   cwd: string
   commands: number
   denied: number
+  /** A limit ended the session: said also where the change is proven. */
+  endedByLimit: boolean
   outProblem: string | null
   notApplied: { reason: string; next: string } | null
 }
@@ -24,9 +26,10 @@ export function renderReport(result: RunResult, facts: ReportFacts): string {
   const word = outcome === 'succeeded' ? 'done' : outcome
   const rows: [string, string][] = [
     [word, `${clock(result.durationMs)}  ${spent}  ${counts}`],
-    ...(outcome === 'succeeded' ? [] : [['why', escapeShort(result.reason, textColumnsMax)] as [string, string]]),
+    ...(outcome === 'succeeded' && !facts.endedByLimit ? [] : [['why', escapeShort(result.reason, textColumnsMax)] as [string, string]]),
     ['check', checksText(result)],
     ['change', changeText(result, facts)],
+    ...(result.leftOut.length === 0 ? [] : [['left out', leftOutText(result)] as [string, string]]),
     ...nextTexts(result, facts).map((text, index) => [index === 0 ? 'next' : '', text] as [string, string]),
   ]
   const columns = Math.max(...rows.map(([name]) => name.length))
@@ -58,6 +61,15 @@ function changeText({ files, patch, bundle, applied }: RunResult, { cwd, outProb
   ]
   return [what, ...places.filter(place => place !== '')].join('   ')
 }
+
+/** Each file that the change does not hold and why, as many as a person reads. */
+export function leftOutText({ leftOut }: Pick<RunResult, 'leftOut'>): string {
+  const named = leftOut.slice(0, leftOutNamedMax).map(({ path, reason }) => `${escapeShort(path, 120)} (${escapeShort(reason, 120)})`)
+  const more = leftOut.length - named.length
+  return [...named, ...(more > 0 ? [`${more} more: --json names all`] : [])].join(', ')
+}
+
+const leftOutNamedMax = 10
 
 function nextTexts(result: RunResult, { root, cwd, notApplied }: ReportFacts): string[] {
   const { outcome, patch, applied, taskId } = result

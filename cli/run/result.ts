@@ -28,6 +28,8 @@ export type RunResult = {
   sandbox: { state: 'enforced' | 'partial' | 'none'; profile: string | null; engine: string | null; missing: string[] }
   base: string | null
   files: { path: string; added: number | null; removed: number | null }[]
+  /** What the session did and the change does not hold: left out as no work of the task's, or refused. */
+  leftOut: { path: string; reason: string }[]
   taskId: string
   durationMs: number
 }
@@ -66,6 +68,7 @@ export function resultOf(
     },
     base: accepted?.base.sha ?? null,
     files: (change?.files ?? []).map(({ path, added, removed }) => ({ path, added, removed })),
+    leftOut: [...(change?.refused ?? []), ...(change?.leftOut ?? [])].map(({ path, reason }) => ({ path, reason })),
     taskId,
     durationMs: Math.round(durationMs),
   }
@@ -106,8 +109,12 @@ export function countReceipts(state: TaskState): number {
  */
 export function exitCodeOfState(state: TaskState, signed: boolean): number {
   const outcome = state.outcome?.outcome ?? 'errored'
-  const ended = state.session?.ended?.reason
-  const stoppedByLimit = ended === 'turns' || ended === 'tokens' || ended === 'cost' || ended === 'deadline'
-  if (outcome === 'failed' && stoppedByLimit) return exitCodes.limit
+  if (outcome === 'failed' && endedByLimit(state)) return exitCodes.limit
   return outcome === 'succeeded' && !signed ? exitCodes.lowerRung : exitCodeOf(outcome)
+}
+
+/** Whether the session had more to do when one of its limits ended it, whatever became of its change. */
+export function endedByLimit({ session }: TaskState): boolean {
+  const ended = session?.ended?.reason
+  return ended === 'turns' || ended === 'tokens' || ended === 'cost' || ended === 'deadline'
 }

@@ -4,6 +4,7 @@ import { appendBehind, type Delivery, type Ledger } from '../ledger/index.ts'
 import type { Queue } from '../queue/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { type FactsPorts, type GatheredFacts, gatherFacts, isServed } from './gather-facts.ts'
+import { appLimits } from './limits.ts'
 import { parseCommands } from './parse-commands.ts'
 import { type Decided, laneOf, proposeTask, type TaskSettings } from './propose-task.ts'
 import { type CommentEvent, readEvent } from './read-event.ts'
@@ -99,7 +100,7 @@ async function take(decided: Decided, settings: TaskSettings, ports: IntakePorts
 async function cancelLane(event: CommentEvent, cancelTaskId: string, { ledger, now }: IntakePorts) {
   const laneKey = laneOf(event)
   for (const state of ['running', 'waiting'] as const) {
-    for (const task of await ledger.tasks({ state, laneKey, limit: lanesTasksMax })) {
+    for (const task of await ledger.tasks({ state, laneKey, limit: appLimits.lanesTasksMax })) {
       if (task.taskId !== cancelTaskId && (await isOlder(task.taskId, event, ledger)))
         await requestCancel(ledger, task.taskId, `@${event.actor.login}`, now())
     }
@@ -111,8 +112,6 @@ async function isOlder(taskId: string, event: CommentEvent, ledger: Ledger): Pro
   const [first] = await ledger.readEvents(taskId)
   return first?.type === 'task.accepted' && (first.payload?.commentId ?? 0) <= event.commentId
 }
-
-const lanesTasksMax = 100
 
 /** Appends `cancel.requested`; repeats only when somebody appended in between. False: the task had already ended. */
 export async function requestCancel(ledger: Ledger, taskId: string, by: string, at: number): Promise<boolean> {

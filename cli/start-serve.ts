@@ -21,6 +21,7 @@ import { escapeText } from './escape.ts'
 import { UsageError } from './exit.ts'
 import { followOperator } from './follow-operator.ts'
 import { installationSigner, readOrMakeKey } from './keys.ts'
+import { cliLimits } from './limits.ts'
 import { type OutboxLead, openOutboxLead } from './outbox-lead.ts'
 import { taskLimitsOf } from './read-operator.ts'
 import { sandboxUser } from './sandbox-user.ts'
@@ -117,13 +118,10 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   }
 }
 
-/** How long a delivery that is being stored may take to get its answer: GitHub sends one that was cut off to nobody else. */
-const lastAnswersMs = 1_000
-
 async function closeDoor(server: Server): Promise<void> {
   const closed = new Promise(done => server.close(done))
   server.closeIdleConnections()
-  const late = setTimeout(() => server.closeAllConnections(), lastAnswersMs)
+  const late = setTimeout(() => server.closeAllConnections(), cliLimits.lastAnswersMs)
   await closed
   clearTimeout(late)
 }

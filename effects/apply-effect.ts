@@ -4,14 +4,9 @@ import { crashpoint } from '../telemetry/index.ts'
 import type { EffectContext, ReadBack, Remote } from './effect-kinds.ts'
 import { type EffectPorts, GitHubAway, type Settled } from './effect-ports.ts'
 import { type EffectProposal, effectId, preparedEvent } from './intents.ts'
+import { effectsLimits } from './limits.ts'
 import { type Effect, openContext, readBackTwice } from './read-back.ts'
 import { asKnown, recordedEffect, settle } from './settle-effect.ts'
-
-const triesMax = 3
-/** A longer wait than this is not waited for here: the caller knows better what to do meanwhile. */
-const laterWaitMsMax = 120_000
-/** A token that is refused although it was just made needs a moment to be known everywhere; the next try has a new one. */
-const staleTokenWaitMs = 1_000
 
 /**
  * The road of one effect: prepared → dispatched → confirmed | rejected | unknown. `known` is what the ledger already says
@@ -35,7 +30,7 @@ async function dispatch(effect: Effect, known: EffectState | null, ports: Effect
   let mayExist = known?.state === 'dispatched'
   let waitMs: number | null = null
   const before = known?.tries ?? 0
-  for (let attempt = before + 1; attempt <= before + triesMax; attempt++) {
+  for (let attempt = before + 1; attempt <= before + effectsLimits.triesMax; attempt++) {
     // A token of its own for each try: the one of the try before may be what was refused.
     const opened = await openContext(effect, ports)
     if (opened.kind === 'refused') return await settleRefused(effect, mayExist, opened.reason, ports)
@@ -53,7 +48,7 @@ async function dispatch(effect: Effect, known: EffectState | null, ports: Effect
         return { kind: 'fenced' }
       case 'later':
         waitMs = sent.waitMs
-        if (waitMs > laterWaitMsMax) throw new GitHubAway(`the ${effect.kind} was not done: ${sent.message}`, waitMs)
+        if (waitMs > effectsLimits.laterWaitMsMax) throw new GitHubAway(`the ${effect.kind} was not done: ${sent.message}`, waitMs)
         if ((await ports.sleep(waitMs)) === 'stopped') return { kind: 'stopped', sent: false }
     }
     mayExist = sent.kind === 'uncertain'
@@ -67,7 +62,7 @@ async function lookLast(effect: Effect, waitMs: number | null, ports: EffectPort
   const last = await readBackTwice(effect, opened.context, ports)
   // It is known not to be there, so nothing is unknown: the caller may wait and come back.
   if (last.kind === 'absent')
-    throw new GitHubAway(`the ${effect.kind} could not be done: no answer in ${triesMax} tries, and it is not there`, waitMs)
+    throw new GitHubAway(`the ${effect.kind} could not be done: no answer in ${effectsLimits.triesMax} tries, and it is not there`, waitMs)
   return await settleFound(effect, last, ports)
 }
 
@@ -118,7 +113,7 @@ async function send(effect: Effect, context: EffectContext, ports: EffectPorts):
   } catch (error) {
     const fault = classifyError(error)
     if (fault.kind !== 'rejected') return fault
-    if (fault.status === 401) return { kind: 'later', waitMs: staleTokenWaitMs, message: fault.message }
+    if (fault.status === 401) return { kind: 'later', waitMs: effectsLimits.staleTokenWaitMs, message: fault.message }
     return { kind: 'rejected', reason: `GitHub said ${fault.status}: ${fault.message}`, remote: {} }
   }
 }

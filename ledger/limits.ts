@@ -19,6 +19,12 @@ export const ledgerLimits = {
   journalBytesMax: 16_777_216,
   /** How often an erasing tries to empty the write-ahead log while others read it; each try waits `busyTimeoutMs`. */
   eraseCheckpointsMax: 5,
+  /** How often one append may lose the race against another writer of the same task before that is a bug. */
+  racesMax: 50,
+  /** How often a lock of our own is tried for. */
+  lockTriesMax: 5,
+  /** Long enough for somebody who is just looking whether the lock is held. */
+  lockWaitMs: 200,
 } as const
 
 export type LedgerLimits = { [Name in keyof typeof ledgerLimits]: number }

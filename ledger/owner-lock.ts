@@ -2,6 +2,7 @@ import { mkdirSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type Database from 'better-sqlite3'
 import { assertLedger } from './ledger-assertion.ts'
+import { ledgerLimits } from './limits.ts'
 import { openDatabase } from './open-database.ts'
 
 /**
@@ -25,10 +26,10 @@ export type OwnerLock = {
 export function holdOwnerLock(dataDir: string, owner: string): OwnerLock {
   mkdirSync(locksFolder(dataDir), { recursive: true, mode: 0o700 })
   const path = lockPath(dataDir, owner)
-  for (let tries = 1; tries <= lockTriesMax; tries += 1) {
+  for (let tries = 1; tries <= ledgerLimits.lockTriesMax; tries += 1) {
     // Makes the file; a connection of SQLite's own, because of the danger above.
     openDatabase(path).close()
-    const lock = tryLock(path, lockWaitMs)
+    const lock = tryLock(path, ledgerLimits.lockWaitMs)
     if (lock !== null) return { owner, release: () => removeLock(path, lock) }
   }
   throw new Error(`another process holds the owner lock of ${owner}`)
@@ -41,10 +42,6 @@ export function holdOwnerLock(dataDir: string, owner: string): OwnerLock {
 export function findDeadOwners(dataDir: string, owners: readonly string[]): string[] {
   return owners.filter(owner => isDead(lockPath(dataDir, owner)))
 }
-
-const lockTriesMax = 5
-/** Long enough for somebody who is just looking whether the lock is held. */
-const lockWaitMs = 200
 
 function locksFolder(dataDir: string): string {
   return join(dataDir, 'locks')

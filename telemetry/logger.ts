@@ -1,4 +1,5 @@
 import pino from 'pino'
+import { telemetryLimits } from './limits.ts'
 import { redact } from './redact.ts'
 
 export type Logger = {
@@ -33,8 +34,6 @@ function serializeError(error: unknown) {
   }
 }
 
-const depthMax = 4
-
 /** Errors have a serializer of their own; what is nested deeper than any field of ours is not written. */
 function redactValue(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return redact(value)
@@ -45,5 +44,5 @@ function redactValue(value: unknown, depth: number): unknown {
 }
 
 function redactFields(fields: Record<string, unknown>) {
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, redactValue(value, depthMax)]))
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, redactValue(value, telemetryLimits.logDepthMax)]))
 }

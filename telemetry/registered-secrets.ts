@@ -1,3 +1,4 @@
+import { telemetryLimits } from './limits.ts'
 import { createNeedleIndex, type Needle } from './needle-index.ts'
 
 /**
@@ -12,24 +13,17 @@ type Registered = {
 
 const registered = new Map<string, Registered>()
 const index = createNeedleIndex()
-const secretLengthMin = 8
-/** So long must a part be to be looked for alone: shorter ones stand in other texts too. */
-const partLength = 16
-/** Of credentials that expire. One that is dropped early is still known by its shape. */
-const expiringMax = 500
-/** A clock of ours may be behind the one that says when a credential ends. */
-const clockSkewMs = 300_000
 
 /** From now on this value is replaced wherever text passes `redact`, until `expiresAt` (UTC milliseconds) when it is given. */
 export function registerSecret(value: string, expiresAt = Number.POSITIVE_INFINITY, now = Date.now()): void {
-  if (value.length < secretLengthMin) return
-  for (const [other, { expiresAt: end }] of registered) if (end + clockSkewMs < now) forget(other)
+  if (value.length < telemetryLimits.secretLengthMin) return
+  for (const [other, { expiresAt: end }] of registered) if (end + telemetryLimits.clockSkewMs < now) forget(other)
   forget(value)
   const needles = needlesOf(value)
   for (const needle of needles) index.add(needle)
   registered.set(value, { needles, expiresAt })
   const expiring = [...registered].filter(([, { expiresAt: end }]) => end !== Number.POSITIVE_INFINITY)
-  for (const [other] of expiring.slice(0, Math.max(0, expiring.length - expiringMax))) forget(other)
+  for (const [other] of expiring.slice(0, Math.max(0, expiring.length - telemetryLimits.expiringMax))) forget(other)
 }
 
 function forget(value: string): void {
@@ -95,7 +89,7 @@ function needlesOf(value: string): Needle[] {
   const bytes = Buffer.from(core)
   const encoded = [bytes.toString('hex'), bytes.toString('hex').toUpperCase(), ...[0, 1, 2].map(offset => base64At(bytes, offset))]
   const urls = encoded.slice(2).map(text => text.replaceAll('+', '-').replaceAll('/', '_'))
-  const spellings = [...new Set([...whole, ...encoded, ...urls])].filter(spelling => spelling.length >= secretLengthMin)
+  const spellings = [...new Set([...whole, ...encoded, ...urls])].filter(spelling => spelling.length >= telemetryLimits.secretLengthMin)
   return spellings.flatMap(spelling => {
     const parts = spelling === value && core !== value ? [] : partsOf(spelling)
     return parts.length > 0 ? parts : [{ text: spelling, spelling, at: 0 }]
@@ -113,9 +107,9 @@ function base64At(bytes: Buffer, offset: number): string {
 
 /** None of a short one: a part of a password of two words is a word. */
 function partsOf(spelling: string): Needle[] {
-  if (spelling.length < 2 * partLength) return []
-  return Array.from({ length: Math.floor(spelling.length / partLength) }, (_, index) => {
-    const at = index * partLength
-    return { text: spelling.slice(at, at + partLength), spelling, at }
+  if (spelling.length < 2 * telemetryLimits.secretPartMin) return []
+  return Array.from({ length: Math.floor(spelling.length / telemetryLimits.secretPartMin) }, (_, index) => {
+    const at = index * telemetryLimits.secretPartMin
+    return { text: spelling.slice(at, at + telemetryLimits.secretPartMin), spelling, at }
   })
 }

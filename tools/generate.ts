@@ -3,13 +3,17 @@ import path from 'node:path'
 import { format } from 'node:util'
 import * as z from 'zod'
 import { sessionLimits } from '../agent/limits.ts'
+import { appLimits } from '../app/limits.ts'
+import { cliLimits } from '../cli/limits.ts'
 import { subCommands } from '../cli/sub-commands.ts'
 import { limitTable, RepositoryConfig } from '../config-schema/index.ts'
 import { commandTable, eventTypes } from '../domain/index.ts'
+import { effectsLimits } from '../effects/limits.ts'
 import { gitLimits } from '../git/limits.ts'
 import { ledgerLimits } from '../ledger/limits.ts'
 import { engineLimits, sandboxLimitDefaults } from '../sandbox/limits.ts'
 import { crashpointNames } from '../telemetry/index.ts'
+import { telemetryLimits } from '../telemetry/limits.ts'
 import { workerLimits } from '../worker/limits.ts'
 import { importRules, readImportTable } from './import-rules.ts'
 
@@ -48,9 +52,13 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 function fixedLimits(): string[][] {
   const tables = [
     { of: 'agent', file: 'agent/limits.ts', limits: { ...sessionLimits } },
+    { of: 'app', file: 'app/limits.ts', limits: { ...appLimits } },
+    { of: 'cli', file: 'cli/limits.ts', limits: { ...cliLimits } },
+    { of: 'effects', file: 'effects/limits.ts', limits: { ...effectsLimits } },
     { of: 'git', file: 'git/limits.ts', limits: { ...gitLimits } },
     { of: 'ledger', file: 'ledger/limits.ts', limits: { ...ledgerLimits } },
     { of: 'sandbox', file: 'sandbox/limits.ts', limits: { ...sandboxLimitDefaults, ...engineLimits } },
+    { of: 'telemetry', file: 'telemetry/limits.ts', limits: { ...telemetryLimits } },
     { of: 'worker', file: 'worker/limits.ts', limits: { ...workerLimits } },
   ]
   return tables.flatMap(({ of, file, limits }) => {
@@ -67,7 +75,15 @@ function reasonsIn(source: string): Map<string, { why: string; settable: boolean
 }
 
 function unitOf(name: string): string {
-  const units = { Ms: 'milliseconds', Bytes: 'bytes', Seconds: 'seconds', Chars: 'characters', Percent: 'percent', Tokens: 'tokens' }
+  const units = {
+    Ms: 'milliseconds',
+    Bytes: 'bytes',
+    Seconds: 'seconds',
+    Chars: 'characters',
+    Characters: 'characters',
+    Percent: 'percent',
+    Tokens: 'tokens',
+  }
   const found = Object.entries(units).find(
     ([suffix]) => new RegExp(`${suffix}(?:Max|Min|Default)?$`).test(name) || (suffix === 'Ms' && /Ms(?:Max)?$|MaxMs$/.test(name)),
   )

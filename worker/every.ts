@@ -1,7 +1,5 @@
+import { workerLimits } from './limits.ts'
 import type { WorkerPorts } from './ports.ts'
-
-const gapMsMin = 10
-const settingsRetryMs = 1_000
 
 /** Runs `work` again and again, never twice at once; a failure is logged and tried again at the next turn. */
 export function every(
@@ -22,11 +20,11 @@ export function every(
   const arm = async () => {
     if (stopped) return
     const gapMs = await ports.settings().then(({ limits }) => gapOf(limits), settingsFailed)
-    if (!stopped) timer = setTimeout(turn, Math.max(gapMsMin, gapMs))
+    if (!stopped) timer = setTimeout(turn, Math.max(workerLimits.gapMsMin, gapMs))
   }
   function settingsFailed(error: unknown): number {
     ports.logger.error({ error }, 'settings could not be read; periodic work goes on')
-    return settingsRetryMs
+    return workerLimits.settingsRetryMs
   }
   void arm()
   return () => {

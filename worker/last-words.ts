@@ -2,6 +2,7 @@ import type { TaskState } from '../domain/index.ts'
 import type { EffectProposal } from '../effects/index.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { placeOf } from './effect-ports.ts'
+import { workerLimits } from './limits.ts'
 import { renderEnded } from './render-progress.ts'
 
 export const progressId = (taskId: string) => `${taskId}:progress:1`
@@ -17,13 +18,10 @@ export function lastWords(state: TaskState, end: TaskEnd, now: number, prefix: s
   return end.outcome === 'succeeded' ? null : { kind: 'comment', ordinal: 1, intent: { ...threadOf(state), body } }
 }
 
-/** How far our clock may be ahead of GitHub's, where a record does not have GitHub's own time. */
-const clockMarginMs = 86_400_000
-
 /** `since` is GitHub's time wherever it is known: by ours, a machine that is ahead would not find its own comment. */
 export function threadOf({ accepted }: Pick<TaskState, 'accepted'>) {
   if (accepted === null) throw new Error('a task that was not accepted has no thread')
-  const since = accepted.askedAt ?? new Date(accepted.at - clockMarginMs).toISOString()
+  const since = accepted.askedAt ?? new Date(accepted.at - workerLimits.clockMarginMs).toISOString()
   return { ...placeOf({ accepted }), number: accepted.subject?.number ?? 0, since }
 }
 

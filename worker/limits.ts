@@ -4,4 +4,40 @@ export const workerLimits = {
   binaryBytesMax: 16_777_216,
   /** Binary files of one change that are searched, each by its own; when the patch is too large, files of any kind. */
   binaryFilesMax: 200,
+  /** A work tree of more entries (installed packages count) is looked at by git alone, which passes over what is ignored. */
+  stampEntriesMax: 20_000,
+  /** A file of configuration or instructions that is read from the base commit. */
+  baseFileBytesMax: 262_144,
+  /** Entries of the root of the base commit that are listed; in a larger one every file is looked for by its name. */
+  rootEntriesMax: 10_000,
+  /** What is recorded of the output of setup, and of a check. */
+  outputCharactersMax: 20_000,
+  /** Hosts that are recorded for setup, reached and refused. */
+  setupHostsMax: 200,
+  /** Of more output of a check than this the counts are not known. */
+  countedBytesMax: 33_554_432,
+  /** What of the model's words stands in a commit message. */
+  messageCharactersMax: 4_000,
+  /** The title of a pull request and of a commit: longer ones are cut where they are listed. */
+  titleCharactersMax: 72,
+  /** Lines of what was done in a progress comment: it stays one look. */
+  linesOfWorkMax: 8,
+  /** How far our clock may be ahead of GitHub's, where a record does not have GitHub's own time. */
+  clockMarginMs: 86_400_000,
+  /** The longest of the growing waits while GitHub is away. */
+  outageWaitMsMax: 60_000,
+  /** Between two turns of whatever is done again and again. */
+  gapMsMin: 10,
+  /** Until settings that could not be read are read again. */
+  settingsRetryMs: 1_000,
+  /** So long the writing of a bundle may keep its thread from everything else at once. */
+  sliceMs: 10,
+  /** How long a signing command may take: a KMS is one request away. */
+  signerWallMs: 30_000,
+  /** What a signing command may answer. */
+  signerOutputBytesMax: 4_096,
+  /** A file with a signing key. */
+  keyFileBytesMax: 65_536,
+  /** What one answer of a model may have at most. */
+  outputTokensMax: 16_384,
 } as const

@@ -3,13 +3,12 @@ import { makeInertForCommit } from '../effects/index.ts'
 import { commitTree } from '../git/index.ts'
 import { crashpoint, withoutSecrets } from '../telemetry/index.ts'
 import type { Change } from './collect-change.ts'
+import { workerLimits } from './limits.ts'
 import { renderTitle, skipChecks } from './render-pull-request.ts'
 import type { Base, Task } from './task.ts'
 import { withPatience } from './with-patience.ts'
 
 export type Commit = Payload<'commit.made'>
-
-const bodyCharactersMax = 4_000
 
 /** The change as one commit on the task's base, with the same sha on every attempt: all that goes into it is recorded. */
 export async function makeCommit(task: Task, base: Base, change: Change): Promise<Commit> {
@@ -54,7 +53,7 @@ function renderMessage(task: Task, { config }: Base): string {
   const body = makeInertForCommit(
     withoutSecrets(session?.ended?.text ?? '')
       .trim()
-      .slice(0, bodyCharactersMax),
+      .slice(0, workerLimits.messageCharactersMax),
   )
   const waits = (config.ci.value ?? (taint.length > 0 ? 'after-approval' : 'always')) === 'after-approval'
   return `${title}\n\n${body}\n\nGrokbot-Task: ${task.id}\n${waits ? skipChecks : ''}`

@@ -13,14 +13,13 @@ import { detectCommands, findCommand, type Limits } from '../domain/index.ts'
 import { fetchMirror, hasCommit, listTreeAt, type Mirror, openMirror, openStore, readFileAt } from '../git/index.ts'
 import { describeProfile } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
+import { workerLimits } from './limits.ts'
 import { report } from './report.ts'
 import { goOn, Stopped } from './stopped.ts'
 import type { Base, CommandPlan, HostPort, Task } from './task.ts'
 import { Unreachable, withPatience } from './with-patience.ts'
 
 const configPath = '.github/grok.yml'
-const fileBytesMax = 262_144
-const rootEntriesMax = 10_000
 const instructionFiles = ['AGENTS.md', 'CLAUDE.md'] as const
 
 /** Brings the mirror up to the task's base commit and reads the repository's own settings from that commit, never later ones. */
@@ -119,7 +118,7 @@ function readCredential({ accepted, ports }: Task): (() => Promise<string>) | nu
 }
 
 async function readConfig(mirror: Mirror, sha: string): Promise<RepositoryRead> {
-  const file = await readFileAt(mirror, sha, configPath, fileBytesMax)
+  const file = await readFileAt(mirror, sha, configPath, workerLimits.baseFileBytesMax)
   if (file.kind === 'absent') return { kind: 'absent' }
   if (file.kind === 'refused') return { kind: 'broken', problem: `${configPath}: ${file.message}` }
   const parsed = parseConfig(RepositoryConfig, textOf(file.content))
@@ -140,7 +139,7 @@ function narrowLimits(accepted: Limits, { limits }: EffectiveConfig): Limits {
 
 /** One look at the root says which files there are to read; they are read side by side. */
 async function readRepository(mirror: Mirror, sha: string) {
-  const entries = await listTreeAt(mirror, sha, { entriesMax: rootEntriesMax })
+  const entries = await listTreeAt(mirror, sha, { entriesMax: workerLimits.rootEntriesMax })
   // Null: the root is too large to be listed, so every file is looked for.
   const names = entries === null ? null : new Set(entries.map(entry => entry.path))
   const mayHave = (name: string) => names === null || names.has(name)
@@ -156,7 +155,7 @@ async function detectAt(mirror: Mirror, sha: string, names: ReadonlySet<string>)
   const wanted = ['package.json', 'pyproject.toml', 'setup.cfg', 'Makefile', 'makefile', 'GNUmakefile'].filter(name => names.has(name))
   const texts = new Map<string, string>()
   for (const name of wanted) {
-    const file = await readFileAt(mirror, sha, name, fileBytesMax)
+    const file = await readFileAt(mirror, sha, name, workerLimits.baseFileBytesMax)
     if (file.kind === 'file') texts.set(name, textOf(file.content))
   }
   return detectCommands({ names, read: name => texts.get(name) ?? null })
@@ -164,7 +163,7 @@ async function detectAt(mirror: Mirror, sha: string, names: ReadonlySet<string>)
 
 async function readInstructions(mirror: Mirror, sha: string, mayHave: (name: string) => boolean) {
   for (const name of instructionFiles.filter(mayHave)) {
-    const file = await readFileAt(mirror, sha, name, fileBytesMax)
+    const file = await readFileAt(mirror, sha, name, workerLimits.baseFileBytesMax)
     if (file.kind === 'file') return [{ path: name, text: textOf(file.content) }]
   }
   return []

@@ -3,12 +3,11 @@ import { makeInert } from '../effects/index.ts'
 import { withoutSecrets } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { deliveryWords } from './delivery-words.ts'
+import { workerLimits } from './limits.ts'
 import { resultOf } from './render-pull-request.ts'
 
 /** What is happening now, for the comment of a running task; `doing` is our own word or the model's tool call. */
 export type RunningView = { state: TaskState; now: number; doing: string; prefix: string; updateGapMs: number }
-
-const linesOfWorkMax = 8
 
 /** At most 12 lines; the verdict first, so that a mail's preview says enough. */
 export function renderRunning(view: RunningView): string {
@@ -90,7 +89,7 @@ function doneLines(state: TaskState): string[] {
       ),
     ...state.checks.newCodeNewTests.map(check => `- Done: check \`${inCode(check.name)}\`, ${resultOf(check)}`),
   ]
-  return lines.slice(-linesOfWorkMax)
+  return lines.slice(-workerLimits.linesOfWorkMax)
 }
 
 function labelOf(meta: Record<string, unknown> | undefined): string {

@@ -1,12 +1,12 @@
 import type { ChangedFile, Payload, TaskAccepted, TaskState } from '../domain/index.ts'
 import { joinBlocks, makeInert, makeInertForCommit } from '../effects/index.ts'
 import { withheldWords, withoutSecrets } from '../telemetry/index.ts'
+import { workerLimits } from './limits.ts'
 
 /** GitHub's own words: the last lines of a commit's message, after two that are empty. Drafts start workflows too. */
 export const skipChecks = '\n\nskip-checks: true\n'
 
 type Check = Payload<'check.settled'>
-const titleCharactersMax = 72
 
 /** At most 72 characters, one line, imperative as the model's first line has it; nothing in it can ping or close. */
 export function renderTitle(answer: string, subject: TaskAccepted['subject']): string {
@@ -16,15 +16,15 @@ export function renderTitle(answer: string, subject: TaskAccepted['subject']): s
     .split('\n')
     .map(cleanHeading)
     .find(line => line !== '')
-  return inertTitle((first ?? withoutSecrets(subject?.title ?? 'Change')).replace(/\s+/g, ' '), titleCharactersMax)
+  return inertTitle((first ?? withoutSecrets(subject?.title ?? 'Change')).replace(/\s+/g, ' '), workerLimits.titleCharactersMax)
 }
 
 /** Cut before it is made inert, and further as long as that makes it too long: a cut behind would bring words to life. */
 function inertTitle(text: string, charactersMax: number): string {
   const cut = text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1).trimEnd()}…`
   const title = makeInertForCommit(cut)
-  if (title.length <= titleCharactersMax || charactersMax <= 1) return title.slice(0, titleCharactersMax)
-  return inertTitle(text, Math.max(1, charactersMax - (title.length - titleCharactersMax)))
+  if (title.length <= workerLimits.titleCharactersMax || charactersMax <= 1) return title.slice(0, workerLimits.titleCharactersMax)
+  return inertTitle(text, Math.max(1, charactersMax - (title.length - workerLimits.titleCharactersMax)))
 }
 
 function cleanHeading(line: string): string {

@@ -6,6 +6,7 @@ import { mixTrees, openWorkspace, removeRun } from '../git/index.ts'
 import type { CommandResult, Sandbox } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import type { Change } from './collect-change.ts'
+import { workerLimits } from './limits.ts'
 import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
 import type { TaskPlace } from './open-task-workspace.ts'
 import { report } from './report.ts'
@@ -14,9 +15,6 @@ import { goOn } from './stopped.ts'
 import type { Base, Task } from './task.ts'
 
 type CheckSettled = Payload<'check.settled'>
-const outputCharactersMax = 20_000
-/** Of more output than this the counts are not known. */
-const countedBytesMax = 32 * 1024 * 1024
 
 /**
  * The four cells of evidence: base and new code × base and new tests, each on a clean checkout of its tree with setup done
@@ -124,9 +122,9 @@ async function toSettled(
     killedBy: result.killedBy,
     counts: await countTests(result),
     output:
-      output.length <= outputCharactersMax
+      output.length <= workerLimits.outputCharactersMax
         ? output
-        : `${output.slice(0, outputCharactersMax / 2)}\n… cut …\n${output.slice(-outputCharactersMax / 2)}`,
+        : `${output.slice(0, workerLimits.outputCharactersMax / 2)}\n… cut …\n${output.slice(-workerLimits.outputCharactersMax / 2)}`,
     outputBytes: result.outputBytes,
     outputHash: result.outputHash || createHash('sha256').update(output).digest('hex'),
     sandbox: result.report,
@@ -137,7 +135,7 @@ async function toSettled(
 /** From the whole output: some runners say a line a test, and the result holds head and tail only. */
 async function countTests({ output, outputBytes, outputFile }: CommandResult & { kind: 'ended' }): Promise<TestCounts | null> {
   if (outputBytes <= output.length) return readTestCounts(Buffer.from(output).toString('utf8'))
-  if (outputBytes > countedBytesMax) return null
+  if (outputBytes > workerLimits.countedBytesMax) return null
   return readTestCounts(await readFile(outputFile, 'utf8'))
 }
 

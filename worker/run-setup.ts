@@ -1,5 +1,6 @@
 import type { SandboxReport } from '../domain/index.ts'
 import { describeProfile, type Network, type Sandbox } from '../sandbox/index.ts'
+import { workerLimits } from './limits.ts'
 import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
 import { goOn } from './stopped.ts'
 import type { Base, Task, TaskWorkspace } from './task.ts'
@@ -13,9 +14,6 @@ export type SetupResult = {
   /** What it ran in; null when there was nothing to run. */
   sandbox: SandboxReport | null
 }
-
-const outputCharactersMax = 20_000
-const hostsMax = 200
 
 /**
  * Prepares one checkout: each command in a fresh sandbox of the task's own profile, no secrets, egress only to the listed
@@ -74,7 +72,7 @@ async function runCommands(task: Task, sandbox: Sandbox, commands: readonly stri
   }
   return {
     exitCode,
-    output: parts.join('\n').slice(-outputCharactersMax),
+    output: parts.join('\n').slice(-workerLimits.outputCharactersMax),
     durationMs,
     hosts: hostsOf(sandbox),
     failed: exitCode !== 0,
@@ -87,5 +85,5 @@ function hostsOf(sandbox: Sandbox): string[] {
   const lines = sandbox
     .egress()
     .map(({ host, port, verdict, reason }) => `${verdict} ${host}:${port}${verdict === 'refused' ? ` (${reason})` : ''}`)
-  return [...new Set(lines)].slice(0, hostsMax)
+  return [...new Set(lines)].slice(0, workerLimits.setupHostsMax)
 }

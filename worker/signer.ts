@@ -5,6 +5,7 @@ import { execa } from 'execa'
 import type { OperatorConfig } from '../config-schema/index.ts'
 import { type PublicKey, publicKeyOf, readPublicKey } from '../domain/index.ts'
 import { registerSecret } from '../telemetry/index.ts'
+import { workerLimits } from './limits.ts'
 import type { Signer } from './ports.ts'
 
 export type SignerOptions = {
@@ -16,11 +17,7 @@ export type SignerOptions = {
 
 export type SignerOpened = { kind: 'ready'; signer: Signer } | { kind: 'unusable'; reason: string }
 
-/** How long a signing command may take: a KMS is one request away. */
-const commandWallMs = 30_000
-const commandOutputBytesMax = 4_096
 const signatureBytes = 64
-const keyFileBytesMax = 65_536
 
 /**
  * The installation's signer: the operator's command, else the environment's key, else the file `keys/signing.pem`, which
@@ -100,10 +97,10 @@ async function runCommand([file = '', ...argv]: readonly string[], bytes: Uint8A
     input: bytes,
     encoding: 'buffer',
     stderr: 'ignore',
-    timeout: commandWallMs,
+    timeout: workerLimits.signerWallMs,
     killSignal: 'SIGKILL',
     killDescendants: true,
-    maxBuffer: commandOutputBytesMax,
+    maxBuffer: workerLimits.signerOutputBytesMax,
   })
   if (stdout.length === signatureBytes) return stdout
   const decoded = Buffer.from(Buffer.from(stdout).toString('latin1').trim(), 'base64')
@@ -124,7 +121,7 @@ function publish(dataDir: string, { keyId, publicKeyPem }: Signer): void {
 /** A file larger than any key is not read: it gives no text, and so no key. */
 function readIfThere(file: string): string | null {
   try {
-    return statSync(file).size > keyFileBytesMax ? '' : readFileSync(file, 'utf8')
+    return statSync(file).size > workerLimits.keyFileBytesMax ? '' : readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error

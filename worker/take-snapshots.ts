@@ -1,25 +1,23 @@
 import type { SnapshotResult } from '../agent/index.ts'
 import type { FileHost, Sandbox } from '../sandbox/index.ts'
+import { workerLimits } from './limits.ts'
 import { openTreeMaker, type TreeMaker, type TreePlace } from './make-tree.ts'
 
 export type SnapshotTaker = { take(): Promise<SnapshotResult>; close(): Promise<void> }
-
-/** A work tree of more entries (installed packages count) is looked at by git alone, which passes over what is ignored. */
-const stampEntriesMax = 20_000
 
 /**
  * The trees of one session, for a later attempt to start from. Most commands change no file, and the kernel can say so in a
  * millisecond: then the tree is the one before. That word is the file host's and serves nothing but this; the change that
  * is proposed in the end is always made from the files themselves.
  */
-export function openSnapshotTaker(place: TreePlace, opening: Promise<Sandbox>): SnapshotTaker {
+export function openSnapshotTaker(place: TreePlace, opening: Promise<Sandbox>, written: () => readonly string[]): SnapshotTaker {
   let maker: Promise<TreeMaker> | null = null
   let last: { stamp: string; tree: string } | null = null
   let stampable = true
 
   async function stampNow(): Promise<Extract<Awaited<ReturnType<FileHost['stamp']>>, { kind: 'stamped' }> | null> {
     const files = stampable ? (await opening).files : null
-    const stamp = await files?.stamp('/workspace', stampEntriesMax)
+    const stamp = await files?.stamp('/workspace', workerLimits.stampEntriesMax)
     if (stamp?.kind === 'fault' && stamp.code === 'too-large') stampable = false
     return stamp?.kind === 'stamped' ? stamp : null
   }
@@ -30,7 +28,7 @@ export function openSnapshotTaker(place: TreePlace, opening: Promise<Sandbox>): 
     maker.catch(() => {
       maker = null
     })
-    return await (await maker).make()
+    return await (await maker).make(written())
   }
 
   return {

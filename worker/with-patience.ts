@@ -1,5 +1,6 @@
 import { GitHubAway, sleepUnlessStopped } from '../effects/index.ts'
 import { classifyError } from '../github/index.ts'
+import { workerLimits } from './limits.ts'
 import { Stopped, stopOf } from './stopped.ts'
 import type { Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
@@ -8,8 +9,6 @@ import { OwnershipLost } from './task-log.ts'
 export class Unreachable extends Error {
   override readonly name = 'Unreachable'
 }
-
-const waitMsMax = 60_000
 
 /**
  * Does something that needs GitHub, and does it again while GitHub is away, with growing waits, as often as
@@ -37,7 +36,7 @@ export async function withPatience<T>(
 
 /** How long to wait; null = waiting does not help. What GitHub itself asks for may be longer than our own longest wait. */
 function waitOf(error: unknown, growing: number, askedMsMax: number): number | null {
-  const own = Math.min(growing, waitMsMax)
+  const own = Math.min(growing, workerLimits.outageWaitMsMax)
   if (error instanceof Unreachable) return own
   if (error instanceof GitHubAway) return Math.max(own, Math.min(error.waitMs ?? 0, askedMsMax))
   if (!isRequestFailure(error)) return null

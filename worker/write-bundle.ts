@@ -23,6 +23,7 @@ import {
 } from '../domain/index.ts'
 import type { Ledger } from '../ledger/index.ts'
 import { crashpoint, type Logger } from '../telemetry/index.ts'
+import { workerLimits } from './limits.ts'
 import type { Signer } from './ports.ts'
 import { toolVersion } from './tool-version.ts'
 
@@ -120,18 +121,16 @@ function requiredKey({ publicKeyPem }: Signer) {
   return key
 }
 
-/** So long this thread may be kept from everything else at once. */
-const sliceMs = 10
 const pieceCharacters = 262_144
 
 async function inSlices<T>(items: Iterable<T>): Promise<T[]> {
   const taken: T[] = []
-  let until = performance.now() + sliceMs
+  let until = performance.now() + workerLimits.sliceMs
   for (const item of items) {
     taken.push(item)
     if (performance.now() < until) continue
     await setImmediate()
-    until = performance.now() + sliceMs
+    until = performance.now() + workerLimits.sliceMs
   }
   return taken
 }

@@ -1,0 +1,7 @@
+/** The app's own limits, each with its unit. They follow from how it works and not from what an operator runs. */
+export const appLimits = {
+  /** Tasks of one thread that one cancel stops. */
+  lanesTasksMax: 100,
+  /** Tasks of one thread that are looked at; in one that had more within the time, the refusal is said again. */
+  tasksLookedAtMax: 200,
+} as const

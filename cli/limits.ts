@@ -1,0 +1,5 @@
+/** The command line's own limits, each with its unit. They follow from how it works and not from what an operator runs. */
+export const cliLimits = {
+  /** How long a delivery that is being stored may take to get its answer: GitHub sends one that was cut off to nobody else. */
+  lastAnswersMs: 1_000,
+} as const

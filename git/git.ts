@@ -78,15 +78,15 @@ export type TreePlan = {
   adoptedTree: string | null
   /** Host folder with the result, for `adoptTree`; a new one for each plan, and the only place its sandbox has to write to. */
   quarantine: string
-  /** Another tree of the same work tree in a quarantine of its own, with the same mounts. It is removed by itself, or with this one. */
-  again(adoptedTree: string | null): TreePlan
+  /** Another tree of the same work tree in a quarantine of its own, with the same mounts and other listed paths. It is removed by itself, or with this one. */
+  again(adoptedTree: string | null, include: readonly string[]): TreePlan
   /** Removes all of the plan; safe to repeat. */
   remove(): Promise<void>
 }
 
 export type TreeSelection =
-  /** Everything that is not ignored: a snapshot. */
-  | { kind: 'all' }
+  /** Everything that is not ignored, and what is listed although it is: a snapshot. */
+  | { kind: 'all'; include?: readonly string[] }
   /** The change: tracked modifications always, untracked ones only when listed (also when ignored). Relative to the root. */
   | { kind: 'change'; include: readonly string[] }
 

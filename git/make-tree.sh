@@ -133,14 +133,11 @@ if [[ -s $out/errors || -s $out/errors-others ]]; then name_unreadable || fail '
 
 if [[ -s $out/removed ]]; then git update-index -z --force-remove --stdin <"$out/removed" || fail 'removed files could not be recorded'; fi
 if [[ -s $out/changed ]]; then git update-index -z --add --replace --stdin <"$out/changed" || fail 'changed files could not be recorded'; fi
-if [[ $kind == all ]]; then
-  chosen=$out/untracked
-else
-  chosen=$out/chosen
-  choose_listed >"$out/listed" || fail 'the listed files could not be found'
-  sort_untracked <"$out/listed" 4>"$chosen" 5>/dev/null
-fi
-if [[ -s $chosen ]]; then git update-index -z --add --replace --stdin <"$chosen" || fail 'new files could not be recorded'; fi
+choose_listed >"$out/listed" || fail 'the listed files could not be found'
+sort_untracked <"$out/listed" 4>"$out/chosen" 5>/dev/null
+# Listed files are in whatever ignores them.
+if [[ $kind == all ]]; then cat "$out/untracked" >>"$out/chosen"; fi
+if [[ -s $out/chosen ]]; then git update-index -z --add --replace --stdin <"$out/chosen" || fail 'new files could not be recorded'; fi
 
 tree=$(git write-tree) || fail 'the tree could not be written'
 if [[ $tree != "$base" && $tree != "$adopted" ]]; then write_pack >"$out/pack" || fail 'the pack could not be written'; fi

@@ -42,7 +42,7 @@ export function planTree({ workspace, store, selection, workDir }: PlanTreeOptio
   }
   writeRepository(join(given, 'gitdir'), { head: workspace.baseSha, config: treeConfig, alternates: [], objects: true })
   copyFileSync(script, join(given, 'make-tree.sh'))
-  writeFileSync(join(given, 'include'), nulList(selection.kind === 'change' ? selection.include : []))
+  writeFileSync(join(given, 'include'), nulList(selection.include ?? []))
   writeFileSync(join(given, 'submodules'), nulList(workspace.submodules))
   makeReadable(given)
   const shared = {
@@ -62,7 +62,10 @@ export function planTree({ workspace, store, selection, workDir }: PlanTreeOptio
     makeQuarantine(quarantine, workspace)
     // -p: bash takes no start file and no function from its environment.
     const argv = ['/bin/bash', '-p', `${inside}/given/make-tree.sh`, selection.kind, workspace.tree, id, adoptedTree ?? '']
-    const again = (tree: string | null) => one(tree, null)
+    const again = (tree: string | null, include: readonly string[]) => {
+      writeFileSync(join(given, 'include'), nulList(include))
+      return one(tree, null)
+    }
     return { ...shared, argv, adoptedTree, quarantine, again, remove: remove ?? (() => removeRun(quarantine)) }
   }
   return one(null, () => removeRun(folder))

@@ -1,10 +1,11 @@
 import picomatch from 'picomatch'
 import { type ChangedFile, decidesChecks, findProtected, type Payload, startsChecks } from '../domain/index.ts'
-import { type AdoptedTree, diffTrees, listLinks, mixTrees, showPath } from '../git/index.ts'
+import { type AdoptedTree, diffTrees, listLinks, mixTrees } from '../git/index.ts'
 import { findLeaks } from './find-leaks.ts'
 import { keepPatch } from './keep-patch.ts'
 import { makeTree, type TreePlace } from './make-tree.ts'
 import type { Base, Task } from './task.ts'
+import { writtenPaths } from './written-paths.ts'
 
 export type Change = Payload<'change.collected'>
 
@@ -18,7 +19,7 @@ export async function collectChange(task: Task, base: Base, place: TreePlace): P
     await keepPatch(task, base)
     return known
   }
-  const written = writtenPaths(task)
+  const written = writtenPaths(task.log.state())
   const adopted = await makeChangeTree(base, place, written)
   const change =
     adopted.kind === 'refused'
@@ -27,15 +28,6 @@ export async function collectChange(task: Task, base: Base, place: TreePlace): P
   await task.log.record({ type: 'change.collected', commandId: `${task.id}:change`, payload: change })
   await keepPatch(task, base)
   return change
-}
-
-/**
- * Paths the model wrote with file tools: they belong to the change even when they are new. A tool's path is the text as it
- * is; everywhere else a path is shown, where `\x41` stands for a byte.
- */
-function writtenPaths(task: Task): string[] {
-  const calls = (task.log.state().session?.turns ?? []).flatMap(turn => turn.calls)
-  return [...new Set(calls.flatMap(call => call.settled?.edits.map(edit => showPath(Buffer.from(edit.path))) ?? []))]
 }
 
 async function makeChangeTree(base: Base, place: TreePlace, written: readonly string[]): Promise<AdoptedTree> {

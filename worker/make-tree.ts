@@ -24,13 +24,17 @@ type WorkspaceData = Omit<Workspace, 'remove'>
 export async function makeTree(place: TreePlace, selection: TreeSelection): Promise<AdoptedTree> {
   const maker = await openTreeMaker(place, selection, 0)
   try {
-    return await maker.make()
+    return await maker.make(selection.include)
   } finally {
     await maker.close()
   }
 }
 
-export type TreeMaker = { make(): Promise<AdoptedTree>; close(): Promise<void> }
+export type TreeMaker = {
+  /** `include`: paths that are in the tree although git ignores them. */
+  make(include: readonly string[] | undefined): Promise<AdoptedTree>
+  close(): Promise<void>
+}
 
 /** Makes one tree after another of the same work tree, each in a fresh sandbox and a quarantine of its own. */
 export async function openTreeMaker(place: TreePlace, selection: TreeSelection, poolSize: number): Promise<TreeMaker> {
@@ -42,12 +46,13 @@ export async function openTreeMaker(place: TreePlace, selection: TreeSelection, 
     throw error
   })
   let adopted: string | null = null
+  // The plan itself is the first one, if nothing else is listed by then.
   let next: TreePlan | null = plan
   // What a quarantine leaves is taken away while the next tree is already made.
   let removed: Promise<void> = Promise.resolve()
   return {
-    async make() {
-      const one = next ?? plan.again(adopted)
+    async make(include) {
+      const one = next && include === selection.include ? next : plan.again(adopted, include ?? [])
       next = null
       const result = await opened.run(one.argv)
       const made = result.exitCode === 0 ? await adopt(one) : unmade(result)

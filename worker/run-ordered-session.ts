@@ -7,6 +7,7 @@ import { sandboxWhenOpen } from './sandbox-when-open.ts'
 import type { FromSession, SessionOrder } from './session-order.ts'
 import { openSnapshotTaker, type SnapshotTaker } from './take-snapshots.ts'
 import { fencedOrThrow, openTaskLog, type TaskLog } from './task-log.ts'
+import { writtenPaths } from './written-paths.ts'
 
 /**
  * One session from its order to its result, on whichever thread this is called. It opens what it needs for itself: a
@@ -31,7 +32,7 @@ export async function runOrderedSession(
       () => crashpoint('sandbox.started'),
       () => {},
     )
-    const snapshots = openSnapshotTaker(order.place, opening)
+    const snapshots = openSnapshotTaker(order.place, opening, () => writtenPaths(log.state()))
     try {
       const recorded = await ledger.readEvents(order.taskId)
       return await runSession(

@@ -202,6 +202,23 @@ test.each(cases)('$name', async ({ script, include, expected }) => {
   await workspace.remove()
 })
 
+test('a snapshot has what is listed although git ignores it, and nothing else that git ignores', async () => {
+  const workspace = await workspaceOf(scene)
+  asAgent(
+    scene,
+    workspace,
+    'mkdir -p node_modules/own; echo mine > node_modules/own/a.js; echo theirs > node_modules/b.js; echo new > new.txt',
+  )
+  const take = async (include: string[]) => {
+    const adopted = await takeTree(scene, workspace, { kind: 'all', include })
+    if (adopted.kind !== 'adopted') throw new Error(adopted.reason)
+    return Object.keys(readTree(scene, adopted.tree)).filter(name => /new|node_modules/.test(name))
+  }
+  expect(await take([])).toEqual(['100644 new.txt'])
+  expect(await take(['node_modules/own/a.js', 'gone.txt'])).toEqual(['100644 new.txt', '100644 node_modules/own/a.js'])
+  await workspace.remove()
+})
+
 test('submodules of the base: untouched or emptied they stay; a moved one is refused in a change and named in a snapshot', async () => {
   const { scene: other, end: endOther } = await openSharedScene({ 'a.txt': 'a\n' })
   try {

@@ -1,4 +1,4 @@
-import { type Cell, cells, endWords, type Outcome, type Payload, receiptTypes, type TaskState } from '../../domain/index.ts'
+import { type Cell, cells, emptyTaskState, endWords, type Outcome, type Payload, receiptTypes, type TaskState } from '../../domain/index.ts'
 import { exitCodeOf, exitCodes } from '../exit.ts'
 import type { OutFiles } from './out-folder.ts'
 
@@ -30,13 +30,14 @@ export type RunResult = {
   files: { path: string; added: number | null; removed: number | null }[]
   /** What the session did and the change does not hold: left out as no work of the task's, or refused. */
   leftOut: { path: string; reason: string }[]
-  taskId: string
+  /** Null: nothing was started. */
+  taskId: string | null
   durationMs: number
 }
 
 export function resultOf(
   state: TaskState,
-  taskId: string,
+  taskId: string | null,
   out: OutFiles & { applied: boolean; signed: boolean },
   durationMs: number,
 ): RunResult {
@@ -72,6 +73,12 @@ export function resultOf(
     taskId,
     durationMs: Math.round(durationMs),
   }
+}
+
+/** The object of a run that was refused before there was a task. */
+export function refusedResult(reason: string, durationMs: number): RunResult {
+  const nothing = { patch: null, bundle: null, problem: null, applied: false, signed: false }
+  return { ...resultOf(emptyTaskState(), null, nothing, durationMs), outcome: 'refused', reason }
 }
 
 /** Null when some of it has no known price: a sum of the rest would be too low. */

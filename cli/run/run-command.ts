@@ -3,11 +3,11 @@ import { requestCancel } from '../../app/index.ts'
 import type { Environment } from '../../config-schema/index.ts'
 import { foldTask, type TaskState } from '../../domain/index.ts'
 import type { Claim } from '../../ledger/index.ts'
-import { createLogger, silentLogger } from '../../telemetry/index.ts'
+import { createLogger, redact, silentLogger } from '../../telemetry/index.ts'
 import { executeTask, type WorkerSettings, watchClaim } from '../../worker/index.ts'
 import { dataFolderOf, makeDataFolder } from '../data-folder.ts'
-import { escapeText } from '../escape.ts'
-import { UsageError } from '../exit.ts'
+import { escapeText, toSafeJson } from '../escape.ts'
+import { Refusal, UsageError } from '../exit.ts'
 import { readOperator } from '../read-operator.ts'
 import type { RunOptions } from '../run.ts'
 import { finishRun } from './finish.ts'
@@ -17,10 +17,23 @@ import { openModel, type RunModel } from './model.ts'
 import { acceptAndClaim, claimAgain, openRunKeys, openRunPlace, type RunPlace, runPorts } from './open-run.ts'
 import { decideRun, proposeRun, type RunOrder, readCommand, readIssue } from './order.ts'
 import { openRunOutput, type RunOutput } from './output.ts'
+import { refusedResult } from './result.ts'
 
 /** `grokbot run`: the second half of the road for one task, on this machine, with its result as a patch. */
 export async function runCommand(words: readonly string[], options: RunOptions, environment: Environment): Promise<void> {
   const startedAt = performance.now()
+  try {
+    await runOne(words, options, environment, startedAt)
+  } catch (error) {
+    // A program that asked for one object gets one, also when nothing was started; people read why on standard error.
+    const isRefused = error instanceof Refusal || error instanceof UsageError
+    if (isRefused && (options.json || options.streamJson))
+      process.stdout.write(`${toSafeJson(refusedResult(redact(error.message), performance.now() - startedAt))}\n`)
+    throw error
+  }
+}
+
+async function runOne(words: readonly string[], options: RunOptions, environment: Environment, startedAt: number): Promise<void> {
   checkTogether(words, options)
   const dataDir = makeDataFolder(dataFolderOf(environment, options.data))
   const settings = readOperator(environment, dataDir)

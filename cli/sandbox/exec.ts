@@ -19,7 +19,7 @@ export async function execInSandbox(argv: readonly string[], options: Options, e
   const sandbox = await openFor(room, options.profile, wallMs)
   try {
     if (sandbox.unavailable) throw new Error(`nothing was run: ${sandbox.unavailable.reason}`)
-    if (!options.json) process.stderr.write(`sandbox ${sandbox.report.state}, profile ${escapeText(sandbox.report.profile)}, no network\n`)
+    if (!options.json) process.stderr.write(`${openedText(sandbox.report)}\n`)
     const onOutput = options.json ? {} : { onOutput: (chunk: Uint8Array) => void process.stdout.write(shownChunk(chunk)) }
     const result = await sandbox.run({ argv, wallMs, signal: cancel.signal, ...onOutput })
     report(result, options.json === true)
@@ -45,6 +45,11 @@ function openFor({ settings, workspace, mounts, runDir, user }: SandboxRoom, pro
     poolSize: 0,
     files: false,
   })
+}
+
+/** Without a sandbox nothing keeps the command from the host's network, whatever was asked for. */
+function openedText({ state, profile }: Sandbox['report']): string {
+  return `sandbox ${state}, profile ${escapeText(profile)}, ${state !== 'none' ? 'no network' : "the host's network"}`
 }
 
 /** A program gets the bytes; a person's terminal only what can not order it about. */

@@ -45,10 +45,11 @@ function checksOf(
   { readHost, masked }: { readHost: boolean; masked: readonly string[] },
 ): ProfileChecks {
   const wholeHost = profile.reads === 'host' || (profile.hostReadable && readHost)
+  const hostWords = profile.confined ? 'the host, masks apart' : 'all the user may read; nothing is masked'
   return {
     profile: profile.name,
     summary: profile.summary,
-    defaultRead: wholeHost ? 'the host, masks apart' : "the system's runtime (/usr, a prepared /etc), the workspace, mounted roots",
+    defaultRead: wholeHost ? hostWords : "the system's runtime (/usr, a prepared /etc), the workspace, mounted roots",
     writablePaths: writablePaths(profile),
     denies: profile.confined ? ['the data folder', ...masked, 'bound sockets', ...profile.denied.map(path => `/workspace/${path}`)] : [],
     childNetwork: profile.confined ? profile.networks.map(network => networkWords[network]) : ["the host's"],

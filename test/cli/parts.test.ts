@@ -1,5 +1,5 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto'
-import { chmodSync, readFileSync } from 'node:fs'
+import { chmodSync, readFileSync, readlinkSync } from 'node:fs'
 import path from 'node:path'
 import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -64,6 +64,18 @@ describe('sandbox', () => {
     const ran = await grokbot(['sandbox', 'exec', '--profile', 'strict', '--', 'sh', '-c', 'pwd; id -u; echo no > /usr/x; exit 7'])
     expect([ran.exitCode, ran.stdout.split('\n').slice(0, 2)]).toEqual([7, ['/workspace', '1000']])
     expect(ran.stderr).toBe('sandbox enforced, profile strict, no network\n')
+  })
+  it('exec and show say of the profile off what it leaves open', { timeout: wallMs }, async () => {
+    const [ran, shown] = await Promise.all([
+      grokbot(['sandbox', 'exec', '--profile', 'off', '--', 'readlink', '/proc/self/ns/net']),
+      grokbot(['sandbox', 'show', 'off', '--json']),
+    ])
+    expect([ran.stdout, ran.stderr]).toEqual([`${readlinkSync('/proc/self/ns/net')}\n`, "sandbox none, profile off, the host's network\n"])
+    expect(lastObject(shown.stdout)).toMatchObject({
+      defaultRead: 'all the user may read; nothing is masked',
+      denies: [],
+      childNetwork: ["the host's"],
+    })
   })
   it('exec works on a copy of a repository, never on it', { timeout: wallMs }, async () => {
     const argv = [

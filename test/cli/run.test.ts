@@ -291,6 +291,20 @@ describe('what can go wrong', () => {
       3,
       'grokbot: Not started: the operator has switched runs off.\n  switch runs on again: grokbot switch clear\n',
     ])
+    const { outcome, reason, taskId, patch, usage } = lastObject((await grokbot([...runArguments(opened), '--json'])).stdout)
+    expect({ outcome, reason, taskId, patch, usage }).toEqual({
+      outcome: 'refused',
+      reason: 'Not started: the operator has switched runs off.',
+      taskId: null,
+      patch: null,
+      usage: { turns: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, costMicroUsd: 0 },
+    })
+    const wrong = await grokbot(['run', '/grok deploy it', '--repo', opened.repo, '--stream-json'])
+    expect([wrong.exitCode, lastObject(wrong.stdout).outcome, lastObject(wrong.stdout).reason]).toEqual([
+      2,
+      'refused',
+      expect.stringContaining('`/grok deploy` is not a command'),
+    ])
     expect((await grokbot(['switch', 'clear', '--data', opened.data])).stdout).toBe('clear: runs are allowed\n')
   })
 })

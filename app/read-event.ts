@@ -36,10 +36,15 @@ export type CommentEvent = {
 
 export type EventRead = { kind: 'comment'; event: CommentEvent } | { kind: 'ignored'; reason: string }
 
+/** JSON can name half of a character, which no text we record, sign or send can hold. */
+function wellFormed(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value
+}
+
 /** Event → target, in one place. A payload that does not fit its event is ignored with a reason, never guessed. */
 export function readEvent(delivery: Pick<Delivery, 'event' | 'body'>): EventRead {
   if (delivery.event !== 'issue_comment') return { kind: 'ignored', reason: `event ${delivery.event} is not one of ours` }
-  const parsed = IssueComment.safeParse(JSON.parse(Buffer.from(delivery.body).toString('utf8')))
+  const parsed = IssueComment.safeParse(JSON.parse(Buffer.from(delivery.body).toString('utf8'), wellFormed))
   if (!parsed.success)
     return { kind: 'ignored', reason: `payload: ${parsed.error.issues[0]?.path.join('.')} ${parsed.error.issues[0]?.message}` }
   const { comment, issue, repository, installation, sender } = parsed.data

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { type Environment, readEnvironment } from '../config-schema/index.ts'
+import { type Environment, readEnvironment, secretsOf } from '../config-schema/index.ts'
 import { entryPath } from '../entries.ts'
-import { armCrashpoint } from '../telemetry/index.ts'
+import { armCrashpoint, registerSecret } from '../telemetry/index.ts'
 import { escapeLines } from './escape.ts'
 import { exitCodes, UsageError } from './exit.ts'
 import { sayError } from './say-error.ts'
@@ -18,6 +18,7 @@ export async function main(): Promise<void> {
   process.on('uncaughtException', error => process.exit(sayError(error, debug)))
   try {
     if (environment.kind === 'invalid') throw new UsageError('the environment is not usable', environment.problems)
+    for (const secret of secretsOf(environment.values)) registerSecret(secret)
     armCrashpoint(environment.values.GROKBOT_CRASHPOINT)
     await (await programOf(environment.values, process.argv[2])).parseAsync()
   } catch (error) {

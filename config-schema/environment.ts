@@ -58,3 +58,8 @@ export function modelEndpoint(values: Environment): ModelEndpoint | null {
   if (values.XAI_API_KEY) return { baseUrl: 'https://api.x.ai/v1', apiKey: values.XAI_API_KEY, model: values.OPENAI_MODEL ?? 'grok-4' }
   return null
 }
+
+/** What of the environment must never come out again, whether a command has a use for it or not. */
+export function secretsOf({ PRIVATE_KEY, WEBHOOK_SECRET, OPENAI_API_KEY, XAI_API_KEY, GROKBOT_SIGNING_KEY }: Environment): string[] {
+  return [PRIVATE_KEY, WEBHOOK_SECRET, OPENAI_API_KEY, XAI_API_KEY, GROKBOT_SIGNING_KEY].filter(value => value !== undefined)
+}

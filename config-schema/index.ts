@@ -8,7 +8,7 @@ export {
   type RepositoryRead,
   type Setting,
 } from './effective-config.ts'
-export { dataFolder, type Environment, type ModelEndpoint, modelEndpoint, readEnvironment } from './environment.ts'
+export { dataFolder, type Environment, type ModelEndpoint, modelEndpoint, readEnvironment, secretsOf } from './environment.ts'
 export { defaultLimits, type LimitName, type LimitValues, limitTable } from './limits.ts'
 export { OperatorConfig } from './operator-config.ts'
 export { type ConfigParsed, type ConfigProblem, configBytesMax, parseConfig } from './parse-config.ts'

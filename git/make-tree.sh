@@ -13,7 +13,7 @@ export GIT_DIR=$given/gitdir GIT_WORK_TREE=/workspace GIT_INDEX_FILE=$out/index 
 export GIT_ALTERNATE_OBJECT_DIRECTORIES=/grokbot/objects
 if [[ -d /grokbot/store-objects ]]; then GIT_ALTERNATE_OBJECT_DIRECTORIES+=:/grokbot/store-objects; fi
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 GIT_NO_REPLACE_OBJECTS=1 GIT_NO_LAZY_FETCH=1
-cd /workspace || exit 2
+cd /workspace 2>/dev/null || { echo 'grokbot: the work tree can not be entered by its own user' >&2; exit 2; }
 umask 022
 
 # Says which folder or file could not be read, so that nothing is left out silently.

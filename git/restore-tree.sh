@@ -11,6 +11,7 @@ export GIT_DIR=$given/gitdir GIT_WORK_TREE=/workspace GIT_INDEX_FILE=$out/index 
 export GIT_ALTERNATE_OBJECT_DIRECTORIES=/grokbot/objects
 if [[ -d /grokbot/store-objects ]]; then GIT_ALTERNATE_OBJECT_DIRECTORIES+=:/grokbot/store-objects; fi
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 GIT_NO_REPLACE_OBJECTS=1 GIT_NO_LAZY_FETCH=1
+cd / && chmod u+rwx /workspace 2>/dev/null
 cd /workspace || exit 2
 
 fail() {

@@ -4,7 +4,7 @@ import { engineLimits } from './limits.ts'
 import { captureOutput } from './output-capture.ts'
 import type { ParkedSandbox } from './parked-sandbox.ts'
 import type { NotParked, Parked } from './pool.ts'
-import type { Command, CommandResult, KilledBy, SandboxLimits } from './sandbox.ts'
+import { type Command, type CommandResult, insidePaths, type KilledBy, type SandboxLimits } from './sandbox.ts'
 import { watchUsage } from './watch-usage.ts'
 
 export type RunContext = {
@@ -56,7 +56,10 @@ async function execute(sandbox: ParkedSandbox, script: Buffer, command: Command,
     if (start === 'no-folder') {
       await sandbox.discard()
       capture.end()
-      return { kind: 'refused', reason: `the working directory ${command.cwd} does not exist or cannot be entered` }
+      return {
+        kind: 'refused',
+        reason: `the working directory ${command.cwd ?? insidePaths.workspace} does not exist or cannot be entered`,
+      }
     }
     const exitCode = await sandbox.launched.exitCode
     // The command's main process has ended or was killed; what it left behind ends now.

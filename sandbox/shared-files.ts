@@ -1,5 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { agentId } from './bwrap-arguments.ts'
 import { describeEtc, prepareEtc } from './prepare-etc.ts'
@@ -17,15 +31,35 @@ export function provideSharedFiles(folder: string, architecture: Architecture): 
   mkdirSync(folder, { recursive: true, mode: 0o711 })
   const program = (network: Parameters<typeof seccompProgram>[1]) => {
     const bytes = seccompProgram(architecture, network)
-    return provide(folder, `${network}-${digest(bytes)}.bpf`, path => writeFileSync(path, bytes, { mode: 0o400 }))
+    const isWhole = (path: string) => readFileSync(path).equals(bytes)
+    return provide(folder, `${network}-${digest(bytes)}.bpf`, path => writeFileSync(path, bytes, { mode: 0o400 }), isWhole)
   }
   return {
-    etc: provide(folder, `etc-${digest(describeEtc(agentId))}`, path => {
-      mkdirSync(path, { mode: 0o755 })
-      chmodSync(path, 0o755)
-      prepareEtc(path, agentId)
-    }),
+    etc: provide(
+      folder,
+      `etc-${digest(describeEtc(agentId))}`,
+      path => {
+        mkdirSync(path, { mode: 0o755 })
+        chmodSync(path, 0o755)
+        prepareEtc(path, agentId)
+        writeFileSync(join(path, listed), listing(path), { mode: 0o644 })
+      },
+      isEtcWhole,
+    ),
     seccomp: { commands: program('loopback'), fileHost: program('local') },
+  }
+}
+
+/** What was made, as a list in the folder itself. */
+const listed = '.grokbot-listing'
+
+function isEtcWhole(path: string): boolean {
+  try {
+    const wanted = readFileSync(join(path, listed), 'utf8')
+    const now = JSON.parse(listing(path)) as [string, number | null][]
+    return JSON.stringify(now.filter(([name]) => name !== listed)) === wanted
+  } catch {
+    return false
   }
 }
 
@@ -41,20 +75,44 @@ export function removeUnfinishedShared(folder: string): void {
 const unfinished = 'new-'
 const unfinishedKeptMs = 3_600_000
 
-/** Made beside its place and put there in one step: two processes may do it at once, and one may be killed meanwhile. */
-function provide(folder: string, name: string, make: (path: string) => void): string {
+/**
+ * Made beside its place and put there in one step: two processes may do it at once, and one may be killed meanwhile. It is on
+ * the disk before it has its name. `isWhole`: what lies there is still what was made; else it is put aside and made again.
+ */
+function provide(folder: string, name: string, make: (path: string) => void, isWhole: (path: string) => boolean): string {
   const path = join(folder, name)
-  if (existsSync(path)) return path
+  if (existsSync(path) && isWhole(path)) return path
   const fresh = join(folder, `${unfinished}${randomBytes(8).toString('hex')}`)
   try {
     make(fresh)
+    syncAll(fresh)
+    if (existsSync(path) && !isWhole(path)) renameSync(path, `${fresh}-damaged`)
     renameSync(fresh, path)
   } catch (error) {
-    if (!existsSync(path)) throw error
+    if (!existsSync(path) || !isWhole(path)) throw error
   } finally {
-    rmSync(fresh, { recursive: true, force: true })
+    for (const left of [fresh, `${fresh}-damaged`]) rmSync(left, { recursive: true, force: true })
   }
   return path
+}
+
+function syncAll(path: string): void {
+  if (lstatSync(path).isSymbolicLink()) return
+  if (statSync(path).isDirectory()) for (const name of readdirSync(path)) syncAll(join(path, name))
+  const fd = openSync(path, 'r')
+  fsyncSync(fd)
+  closeSync(fd)
+}
+
+/** Names and sizes of everything below a folder, links not followed. */
+function listing(folder: string): string {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+  return JSON.stringify(names.map(name => [name, sizeOf(join(folder, name))]))
+}
+
+function sizeOf(path: string): number | null {
+  const stat = lstatSync(path)
+  return stat.isFile() ? stat.size : null
 }
 
 function digest(bytes: string | Uint8Array): string {

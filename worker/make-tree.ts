@@ -57,6 +57,8 @@ export async function openTreeMaker(place: TreePlace, selection: TreeSelection, 
       const result = await opened.run(one.argv)
       const made = result.exitCode === 0 ? await adopt(one) : unmade(result)
       if (made.kind === 'adopted') adopted = made.tree
+      // What concerns no single file concerns the work tree.
+      else if (made.path === '') made.path = '.'
       if (one !== plan) removed = removed.then(() => one.remove()).catch(() => {})
       return made
     },

@@ -37,7 +37,8 @@ export async function openPlan(place: SandboxPlace, plan: Plan, options: { workD
   })
   return {
     async run(argv) {
-      const result = await sandbox.run({ argv, ...(env ? { env } : {}) })
+      // Not in the work tree: it may have been closed even to its own user, which the plan itself then says.
+      const result = await sandbox.run({ argv, cwd: '/', ...(env ? { env } : {}) })
       if (result.kind !== 'ended') throw new Error(`no sandbox for git on the work tree: ${result.reason}`)
       return result
     },

@@ -26,7 +26,8 @@ export async function readScript(file: string): Promise<ModelScript> {
   const stat = statSync(file, { throwIfNoEntry: false })
   if (!stat?.isFile()) throw new UsageError(`--model-script: there is no file ${escapeText(file)}`)
   if (stat.size > scriptBytesMax) throw new UsageError(`--model-script: ${escapeText(file)} is larger than ${scriptBytesMax} bytes`)
-  const text = readFileSync(file, 'utf8')
+  // A byte order mark is no part of JSON, and some editors write one.
+  const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   const parsed = ModelScript.safeParse(tryJson(text))
   if (parsed.success) return parsed.data
   // JSON is YAML: the reader of configurations knows positions, which JSON.parse does not give, as long as a file is small.

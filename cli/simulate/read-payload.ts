@@ -10,7 +10,7 @@ export function readPayload(file: string, repo: string): object {
   const stat = statSync(file, { throwIfNoEntry: false })
   if (!stat?.isFile()) throw new UsageError(`there is no file ${escapeText(file)}`)
   if (stat.size > payloadBytesMax) throw new UsageError(`${escapeText(file)} is larger than GitHub's ${payloadBytesMax} bytes`)
-  const parsed = parseJson(readFileSync(file, 'utf8'), file)
+  const parsed = parseJson(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''), file)
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed
   throw new UsageError(`${escapeText(file)} is not a JSON object`, [
     'give the body of a webhook, as GitHub shows it under Recent Deliveries',

@@ -50,7 +50,7 @@ export async function openPlan(place: SandboxPlace, plan: Plan, options: { workD
 }
 
 export function tailOf({ output }: { output: Uint8Array }): string {
-  return Buffer.from(output).toString('utf8').slice(-tailCharacters)
+  return Buffer.from(output).toString('utf8').slice(-tailCharacters).trimEnd()
 }
 
 const tailCharacters = 500

@@ -6,6 +6,7 @@ import type { TaskRow } from '../ledger/index.ts'
 import { escapeText, toSafeJson } from './escape.ts'
 import { exitCodes, UsageError } from './exit.ts'
 import { readOperator } from './read-operator.ts'
+import { keepStopped } from './run/keep-stopped.ts'
 import { endOrphan } from './tasks/end-orphan.ts'
 import { findTask, type OpenedLedger, withLedger } from './tasks/open-ledger.ts'
 import { took } from './view/units.ts'
@@ -22,14 +23,22 @@ export function define(command: Command, environment: Environment): void {
   command.action((taskId: string | undefined, options: Options) => stop(taskId, options, environment))
 }
 
-type Stopped = { taskId: string; state: 'ended' | 'asked' | 'over'; outcome: string | null; afterMs: number }
+type Stopped = {
+  taskId: string
+  state: 'ended' | 'asked' | 'over'
+  outcome: string | null
+  afterMs: number
+  /** Where the work of a run whose process was dead was put from here; null = there was none to put. */
+  patch: string | null
+}
 
 const tasksMax = 1_000
 const lookMs = 25
 
 /**
  * Records the wish; whoever works on the task sees it within one look (`livenessMs`), keeps the work so far and ends it.
- * A task nobody works on is ended from here. Works from any process of this machine, and does not touch the other one.
+ * A task nobody works on is ended from here, and a run's work is kept as a patch. Works from any process of this machine,
+ * and does not touch the other one.
  */
 async function stop(taskId: string | undefined, options: Options, environment: Environment): Promise<void> {
   if ((taskId === undefined) === (options.all !== true))
@@ -59,19 +68,22 @@ async function stopOne(row: TaskRow, waitMs: number, opened: OpenedLedger, envir
   const startedAt = performance.now()
   const since = () => Math.round(performance.now() - startedAt)
   if (!(await requestCancel(ledger, taskId, 'the operator', Date.now())))
-    return { taskId, state: 'over', outcome: row.outcome, afterMs: since() }
-  await endOrphan(ledger, dataDir, taskId, readOperator(environment, dataDir).limits)
+    return { taskId, state: 'over', outcome: row.outcome, afterMs: since(), patch: null }
+  const settings = readOperator(environment, dataDir)
+  const patch = await keepStopped(taskId, { ledger, dataDir, settings, environment })
+  await endOrphan(ledger, dataDir, taskId, settings.limits)
   for (;;) {
     const now = await ledger.task(taskId)
-    if (now?.state === 'ended') return { taskId, state: 'ended', outcome: now.outcome, afterMs: since() }
-    if (since() >= waitMs) return { taskId, state: 'asked', outcome: null, afterMs: since() }
+    if (now?.state === 'ended') return { taskId, state: 'ended', outcome: now.outcome, afterMs: since(), patch }
+    if (since() >= waitMs) return { taskId, state: 'asked', outcome: null, afterMs: since(), patch }
     await sleep(lookMs)
   }
 }
 
-function textOf({ taskId, state, outcome, afterMs }: Stopped): string {
+function textOf({ taskId, state, outcome, afterMs, patch }: Stopped): string {
   const shown = escapeText(taskId)
   if (state === 'over') return `${shown} was over already: ${outcome}`
-  if (state === 'ended') return `${shown} ended after ${took(afterMs)}: ${outcome}`
+  if (state === 'ended')
+    return `${shown} ended after ${took(afterMs)}: ${outcome}${patch === null ? '' : `; the work so far: ${escapeText(patch)}`}`
   return `${shown} was asked to stop and has not ended after ${took(afterMs)}; look again: grokbot runs show ${shown}`
 }

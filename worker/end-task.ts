@@ -15,6 +15,12 @@ export async function endBroken(task: Task, error: unknown): Promise<TaskState> 
   // It is recorded, signed and posted: nothing that looks like a credential may stand in it.
   const message = redact(error instanceof Error ? error.message : String(error))
   task.ports.logger.error({ error, task: task.id }, 'task broke')
+  const { cancel, attempts } = task.log.state()
+  // This attempt only was to keep what was done before the cancel: that it could not does not undo the cancel.
+  if (cancel && cancel.at <= (attempts.at(-1)?.at ?? 0)) {
+    const reason = `cancelled by ${cancel.by}; what was done by then could not be collected: ${message}`
+    return await endTask(task, { outcome: 'cancelled', reason, summary: '' })
+  }
   return await endTask(task, { outcome: 'errored', reason: message, summary: '' })
 }
 

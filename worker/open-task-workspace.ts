@@ -44,7 +44,8 @@ export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPla
   }
   const opened = task.log.state().workspace
   if (opened) report(task, { kind: 'opened', sandbox: opened.sandbox, network: 'none' })
-  await setUp(task, base, place)
+  // What setup made of tracked files is in the recorded trees; a cancelled task runs no command for the rest.
+  if (!(task.log.state().cancel && task.log.state().setup)) await setUp(task, base, place)
   return place
 }
 

@@ -5,7 +5,7 @@ import { modelSettingsOf } from './model-settings.ts'
 import { type TaskPlace, treePlaceOf } from './open-task-workspace.ts'
 import { report } from './report.ts'
 import type { SessionOrder } from './session-order.ts'
-import { goOn, Stopped } from './stopped.ts'
+import { Stopped, stopOf } from './stopped.ts'
 import type { Base, Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
 
@@ -14,16 +14,19 @@ import { OwnershipLost } from './task-log.ts'
  * that had ended is opened once more while its change is not collected: that brings its files back, and asks nothing.
  */
 export async function runTaskSession(task: Task, base: Base, place: TaskPlace): Promise<void> {
-  if (task.log.state().change) return
+  const { cancel, change } = task.log.state()
+  if (change) return
   const { ports } = task
-  report(task, { kind: 'stage', stage: 'session', detail: ports.model.model })
-  const result = await task.room.run(orderOf(task, base, place), task.stop, message => {
+  // Cancelled before it was opened: it brings its files back and ends, without a request or a command.
+  const stop = cancel && !task.stop.aborted ? AbortSignal.abort(new Error('cancel was asked for')) : task.stop
+  if (!cancel) report(task, { kind: 'stage', stage: 'session', detail: ports.model.model })
+  const result = await task.room.run(orderOf(task, base, place), stop, message => {
     if (message.kind === 'progress') report(task, { kind: 'session', update: message.update })
   })
   await task.log.refresh()
   if (result.kind === 'ended-by-force') {
     task.ports.logger.warn({ task: task.id }, 'the session did not end by itself after it was stopped; its thread was ended')
-    goOn(task)
+    throw stopOf(task)
   }
   if (result.kind === 'handed-over') throw new Stopped('handed-back')
   if (result.kind === 'fenced') throw new OwnershipLost(`task ${task.id}: the session was fenced`)

@@ -54,7 +54,11 @@ function changeText({ files, patch, bundle, applied }: RunResult, { cwd, outProb
   const [added, removed] = [sum(files.map(file => file.added)), sum(files.map(file => file.removed))]
   const what = files.length === 0 ? 'none' : `${plural(files.length, 'file')} +${added} -${removed}`
   const places = [
-    patch === null ? (files.length > 0 ? 'too large for a patch' : '') : shownPath(cwd, patch),
+    patch === null
+      ? files.length > 0
+        ? 'no patch file: too large for one, or it was ended before one was written'
+        : ''
+      : shownPath(cwd, patch),
     bundle === null ? '' : `bundle ${shownPath(cwd, bundle)}`,
     applied ? 'applied' : '',
     outProblem ? `(${escapeText(outProblem)})` : '',

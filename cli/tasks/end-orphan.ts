@@ -1,7 +1,8 @@
 import { ulid } from 'ulid'
 import type { LimitValues } from '../../config-schema/index.ts'
-import { foldTask, type NewEvent } from '../../domain/index.ts'
+import { foldTask, type NewEvent, type TaskState } from '../../domain/index.ts'
 import { findDeadOwners, holdOwnerLock, type Ledger } from '../../ledger/index.ts'
+import { hasUnkeptWork, taskFolder } from '../../worker/index.ts'
 
 /**
  * Ends a cancelled task that nobody works on: it waits, or its process is dead. One that a living process holds is left
@@ -29,7 +30,7 @@ export async function endOrphan(ledger: Ledger, dataDir: string, taskId: string,
       {
         type: 'task.ended',
         commandId: `${taskId}:ended`,
-        payload: { outcome: 'cancelled', reason: `cancelled by ${state.cancel?.by ?? 'the operator'}`, summary: '' },
+        payload: { outcome: 'cancelled', reason: reasonOf(state, taskFolder(dataDir, taskId)), summary: '' },
       },
     ]
     const appended = await ledger.append({ taskId, attempt: claim.attempt, actor: owner, at: now, expectedSeq: state.seq, events })
@@ -37,4 +38,10 @@ export async function endOrphan(ledger: Ledger, dataDir: string, taskId: string,
   } finally {
     lock.release()
   }
+}
+
+/** Nobody is there to collect what was done: a person must not look for a patch that was never made. */
+function reasonOf(state: TaskState, taskDir: string): string {
+  const by = `cancelled by ${state.cancel?.by ?? 'the operator'}`
+  return hasUnkeptWork(state, taskDir) ? `${by}; its process was dead, so what it had done is in no patch` : by
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -19,8 +19,10 @@ const sittingScript = [
 ]
 
 /** Starts a run and waits until its session is inside the sitting command. */
-async function startSitting(): Promise<{ opened: Scene; running: ReturnType<typeof start>; taskId: string }> {
-  const opened = await openScene({}, sittingScript)
+async function startSitting(
+  files: Readonly<Record<string, string>> = {},
+): Promise<{ opened: Scene; running: ReturnType<typeof start>; taskId: string }> {
+  const opened = await openScene(files, sittingScript)
   onTestFinished(opened.remove)
   const running = start([...runArguments(opened), '--stream-json'])
   onTestFinished(() => void running.kill('SIGKILL'))
@@ -29,12 +31,17 @@ async function startSitting(): Promise<{ opened: Scene; running: ReturnType<type
   return { opened, running, taskId: String(event.taskId) }
 }
 
+async function typesOf({ data }: Scene, taskId: string): Promise<string[]> {
+  const { events } = JSON.parse((await grokbot(['replay', taskId, '--json', '--data', data])).stdout)
+  return events.map((event: { type: string }) => event.type)
+}
+
 it('stop ends a running session from another process within two seconds and keeps its work', { timeout: wallMs }, async () => {
   const { opened, running, taskId } = await startSitting()
   const stopped = await grokbot(['stop', taskId, '--json', '--data', opened.data])
   expect(stopped.exitCode, stopped.stderr).toBe(0)
   const [each] = JSON.parse(stopped.stdout)
-  expect(each).toEqual({ taskId, state: 'ended', outcome: 'cancelled', afterMs: expect.any(Number) })
+  expect(each).toEqual({ taskId, state: 'ended', outcome: 'cancelled', afterMs: expect.any(Number), patch: null })
   const { events } = JSON.parse((await grokbot(['replay', taskId, '--json', '--data', opened.data])).stdout)
   const atOf = (type: string) => events.find((event: { type: string }) => event.type === type).at
   expect(atOf('session.ended') - atOf('cancel.requested')).toBeLessThanOrEqual(stopMsMax)
@@ -54,6 +61,43 @@ it('an interrupt does the same from inside and ends with 130', { timeout: wallMs
   const shown = JSON.parse((await grokbot(['runs', 'show', taskId, '--json', '--data', opened.data])).stdout)
   expect(shown.outcome).toBe('cancelled')
   expect(readdirSync(path.join(opened.repo, '.grok/out')).sort()).toEqual(['.gitignore', `${taskId}.json`, `${taskId}.patch`])
+})
+
+it('an interrupt and another at once leave the work to --resume, which asks nothing, runs nothing and writes the patch', {
+  timeout: wallMs,
+}, async () => {
+  const { opened, running, taskId } = await startSitting({ '.github/grok.yml': 'version: 1\nsetup: ["true"]\nchecks: [sh check.sh]\n' })
+  running.kill('SIGINT')
+  await sleep(30)
+  running.kill('SIGINT')
+  expect((await running).exitCode).toBe(130)
+  expect(existsSync(path.join(opened.repo, '.grok'))).toBe(false)
+  const before = await typesOf(opened, taskId)
+  const resumed = await grokbot(['run', '--resume', taskId, '--data', opened.data, '--model-script', opened.script, '--json'])
+  const result = lastObject(resumed.stdout)
+  expect([resumed.exitCode, result.outcome, result.reason, result.files]).toEqual([
+    130,
+    'cancelled',
+    'cancelled by SIGINT',
+    [{ path: 'value.txt', added: 1, removed: 1 }],
+  ])
+  expect(readFileSync(String(result.patch), 'utf8')).toContain('+fixed\n')
+  const after = (await typesOf(opened, taskId)).slice(before.length)
+  // The call that was cut off is settled by whichever process came to it.
+  expect(after.filter(type => type !== 'tool.settled')).toEqual(['attempt.started', 'session.ended', 'change.collected', 'task.ended'])
+})
+
+it('a change that was collected and not written when its process died is written by stop', { timeout: wallMs }, async () => {
+  const opened = await openScene({})
+  onTestFinished(opened.remove)
+  await grokbot(runArguments(opened), { env: { GROKBOT_CRASHPOINT: 'event.change.collected.after' } })
+  const [taskId = ''] = readdirSync(path.join(opened.data, 'tasks'))
+  expect(existsSync(path.join(opened.data, 'tasks', taskId, 'change.patch'))).toBe(false)
+  const stopped = await grokbot(['stop', taskId, '--data', opened.data])
+  const patch = path.join(opened.repo, '.grok/out', `${taskId}.patch`)
+  expect(stopped.stdout).toMatch(/ended after .*: cancelled; the work so far: /)
+  expect(stopped.stdout).toContain(patch)
+  expect(readFileSync(patch, 'utf8')).toContain('+fixed\n')
 })
 
 it('a task whose process was killed goes on with --resume, without asking or running again what was recorded', {
@@ -88,7 +132,9 @@ it('a dead task is ended by stop, and its contents can be exported, erased, and 
   running.kill('SIGKILL')
   await running
   const stopped = await grokbot(['stop', '--all', '--json', '--data', opened.data])
-  expect(JSON.parse(stopped.stdout)).toMatchObject([{ taskId, state: 'ended', outcome: 'cancelled' }])
+  const patch = path.join(opened.repo, '.grok/out', `${taskId}.patch`)
+  expect(JSON.parse(stopped.stdout)).toMatchObject([{ taskId, state: 'ended', outcome: 'cancelled', patch }])
+  expect(readFileSync(patch, 'utf8')).toContain('+fixed\n')
   const exported = JSON.parse((await grokbot(['data', 'export', taskId, '--data', opened.data])).stdout)
   expect(exported).toMatchObject({ format: 'grokbot export v1', chain: { kind: 'verifies' }, task: { taskId } })
   expect(exported.events[0]).toMatchObject({ header: { type: 'task.accepted' }, payload: { command: { text: 'the value' } } })
@@ -100,8 +146,9 @@ it('a dead task is ended by stop, and its contents can be exported, erased, and 
   expect(replayed.stdout).not.toContain('the value')
   expect(replayed.stdout).toMatch(/chain {2}the chain verifies/)
   const cwd = mkdtempSync(path.join(opened.folder, 'elsewhere-'))
+  rmSync(path.join(opened.repo, '.grok'), { recursive: true })
   const resumed = await grokbot(
-    ['run', '--resume', taskId, '--repo', opened.repo, '--data', opened.data, '--model-script', opened.script, '--json'],
+    ['run', '--resume', taskId, '--repo', opened.repo, '--data', opened.data, '--model-script', opened.script],
     { cwd },
   )
   expect([resumed.exitCode, resumed.stdout, resumed.stderr]).toEqual([

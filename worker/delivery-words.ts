@@ -16,11 +16,6 @@ export function cutShort({ outcome }: { outcome: Outcome }): boolean {
   return outcome === 'cancelled' || outcome === 'timed-out'
 }
 
-/** The reason as it was recorded: what had been sent is a field of its own beside it, and may be out of date by now. */
-export function withoutDelivery(reason: string): string {
-  return reason
-}
-
 function maybeThere(effect: EffectState | undefined): boolean {
   return effect?.state === 'dispatched' || effect?.state === 'unknown'
 }

@@ -25,6 +25,10 @@ export async function findLeaks(
   let alone = 0
   for (const [index, file] of files.entries()) {
     if (file.status === 'deleted') continue
+    if (file.status !== 'modified' && findCredentials(file.path).length > 0) {
+      leaks.push({ path: file.path, reason: 'its name holds what looks like a credential' })
+      continue
+    }
     const section = sections?.[index] ?? null
     const read =
       section && !section.binary

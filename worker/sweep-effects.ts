@@ -11,7 +11,6 @@ import {
   settleByReadBack,
 } from '../effects/index.ts'
 import type { TaskRow } from '../ledger/index.ts'
-import { cutShort, withoutDelivery } from './delivery-words.ts'
 import { readBranch } from './effect-ports.ts'
 import { lastWords, progressId } from './last-words.ts'
 import type { WorkerPorts } from './ports.ts'
@@ -93,8 +92,7 @@ async function sayLastWords(taskId: string, ports: SweepPorts, effectPorts: Effe
   const { effects, outcome } = state
   const first = effects[progressId(taskId)]
   if (outcome === null || first === undefined || (first.state !== 'confirmed' && first.state !== 'rejected')) return []
-  const end = { ...outcome, reason: cutShort(outcome) ? withoutDelivery(outcome.reason) : outcome.reason }
-  const proposal = lastWords(state, end, outcome.at, (await ports.settings()).prefix)
+  const proposal = lastWords(state, outcome, outcome.at, (await ports.settings()).prefix)
   if (proposal === null || effects[effectId(taskId, proposal)]) return []
   return [await applyEffect(taskId, proposal, null, effectPorts)]
 }

@@ -35,7 +35,9 @@ const checks: Record<EntryName, (file: string) => Promise<void>> = {
   },
   async sessionThread(file) {
     // A data folder that can not be made: the thread is there, takes its order, and says what broke.
-    const thread = new Worker(file, { workerData: { dataDir: '/dev/null/data', endpoint: { apiKey: 'a-key-of-the-test' } } })
+    const thread = new Worker(file)
+    const order = { dataDir: '/dev/null/data', endpoint: { apiKey: 'a-key-of-the-test' } }
+    thread.postMessage({ kind: 'order', order, secrets: [] })
     const [message] = (await once(thread, 'message')) as [{ kind: string; message: string }]
     expect(message).toMatchObject({ kind: 'failed', message: expect.stringContaining('ENOTDIR') })
     await once(thread, 'exit')
@@ -67,7 +69,7 @@ const checks: Record<EntryName, (file: string) => Promise<void>> = {
   },
   // Both run in a sandbox with mounts of their own (test/git); without a work tree there they say so.
   async makeTree(file) {
-    expect((await execa('bash', ['-p', file, 'all', 'tree'], { reject: false })).exitCode).toBe(2)
+    expect((await execa('bash', ['-p', file, 'all', 'tree', 'id', ''], { reject: false })).exitCode).toBe(2)
   },
   async restoreTree(file) {
     expect((await execa('bash', ['-p', file, 'tree'], { reject: false })).exitCode).toBe(2)

@@ -43,3 +43,10 @@ test('more binary files than are read are left out and named, and none of text',
     unpatched: unread('3.bin', '4.bin', 'a.txt', 'z.txt'),
   })
 })
+
+test('a file whose name, or whose folder\u2019s name, is a token is left out and named', async () => {
+  const reason = 'its name holds what looks like a credential'
+  const leaks = [`${token}/a.txt`, `b-${token}.txt`].map(path => ({ path, reason })).sort((a, b) => (a.path < b.path ? -1 : 1))
+  const found = await leaksOf({ [`${token}/a.txt`]: 'a\n', [`b-${token}.txt`]: 'b\n', 'c.txt': 'c\n' })
+  for (const list of Object.values(found)) expect(list.sort((a, b) => (a.path < b.path ? -1 : 1))).toEqual(leaks)
+})

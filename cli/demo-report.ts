@@ -7,18 +7,29 @@ import { escapeLines, escapeText, toSafeJson } from './escape.ts'
 import { exitCodeOf, exitCodes } from './exit.ts'
 import { readKeys } from './read-keys.ts'
 import { receiptsTable } from './receipts-table.ts'
+import { shellWord } from './run/local-repository.ts'
 import { type OutFiles, writeOutFiles } from './run/out-folder.ts'
 import { compareCommit } from './verify.ts'
 
-export type DemoEnd = { taskId: string; state: TaskState; dataDir: string; github: FakeGitHub; repo: string; durationMs: number }
+export type DemoEnd = {
+  taskId: string
+  state: TaskState
+  dataDir: string
+  github: FakeGitHub
+  repo: string
+  durationMs: number
+  /** Where the person stands who reads the report, and how they call this program. */
+  callerDir: string
+  program: string
+}
 
 /**
  * What the demo leaves: the patch and the bundle in `.grok/out` of the caller's folder, with the public key they are
  * checked with, since the data folder they come from is removed.
  */
-export async function keepDemoFiles(end: DemoEnd, callerDir: string): Promise<OutFiles & { key: string | null }> {
+export async function keepDemoFiles(end: DemoEnd): Promise<OutFiles & { key: string | null }> {
   const folder = taskFolder(end.dataDir, end.taskId)
-  const out = writeOutFiles(callerDir, end.taskId, { patch: patchPath(folder), bundle: bundlePath(folder) })
+  const out = writeOutFiles(end.callerDir, end.taskId, { patch: patchPath(folder), bundle: bundlePath(folder) })
   if (out.bundle === null || out.problem !== null) return { ...out, key: null }
   const key = path.join(path.dirname(out.bundle), `${end.taskId}.pem`)
   const [published] = await readKeys(publicKeysFolder(end.dataDir))
@@ -81,7 +92,11 @@ function verifyText(verification: Verification | null): string {
 }
 
 /** The pull request as a person sees it, then the proof. */
-function renderEnd({ state, github, repo }: DemoEnd, out: OutFiles & { key: string | null }, verification: Verification | null): string {
+function renderEnd(
+  { state, github, repo, callerDir, program }: DemoEnd,
+  out: OutFiles & { key: string | null },
+  verification: Verification | null,
+): string {
   const pull = [...(github.state.repositories.get(repo)?.issues.values() ?? [])].find(issue => issue.pull)
   if (!pull) return `no pull request: ${escapeText(state.outcome?.reason ?? 'no outcome')}`
   return [
@@ -95,11 +110,13 @@ function renderEnd({ state, github, repo }: DemoEnd, out: OutFiles & { key: stri
     verification?.kind === 'intact' ? receiptsTable(receiptsOfBundle(verification.bundle)) : '',
     '',
     `verify: ${verifyText(verification)}`,
-    out.bundle && out.key ? `again:  grokbot verify ${shown(out.bundle)} --key ${shown(out.key)}` : (out.problem ?? ''),
+    out.bundle && out.key
+      ? `again:  ${program} verify ${shown(callerDir, out.bundle)} --key ${shown(callerDir, out.key)}`
+      : (out.problem ?? ''),
   ].join('\n')
 }
 
-function shown(file: string): string {
-  const relative = path.relative(process.cwd(), file)
-  return escapeText(relative.startsWith('..') ? file : relative)
+function shown(from: string, file: string): string {
+  const relative = path.relative(from, file)
+  return escapeText(shellWord(relative.startsWith('..') ? file : relative))
 }

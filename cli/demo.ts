@@ -8,6 +8,7 @@ import { foldTask, type TaskState } from '../domain/index.ts'
 import { openSqliteLedger } from '../ledger/index.ts'
 import { type FakeGitHub, startSimulator } from '../simulator/index.ts'
 import { createLogger, silentLogger } from '../telemetry/index.ts'
+import { calledAs } from './called-as.ts'
 import { keepDemoFiles, reportDemo, verifyDemo } from './demo-report.ts'
 import { demoRepository, demoScript } from './demo-sample.ts'
 import { type Serving, startServe } from './start-serve.ts'
@@ -53,8 +54,9 @@ async function demo(options: { json?: boolean; keep?: boolean }, environment: En
     const ended = await comment(github, issue, serving, dataDir)
     await serving.close()
     view.close()
-    const end = { ...ended, dataDir, github, repo, durationMs: Math.round(performance.now() - startedAt) }
-    const out = await keepDemoFiles(end, environment.GROKBOT_CALLER_DIR ?? process.cwd())
+    const reader = { callerDir: environment.GROKBOT_CALLER_DIR ?? process.cwd(), program: calledAs(environment) }
+    const end = { ...ended, ...reader, dataDir, github, repo, durationMs: Math.round(performance.now() - startedAt) }
+    const out = await keepDemoFiles(end)
     // Without a place for them the files stay where they are, and so does their folder.
     keep ||= out.problem !== null
     const verification = out.bundle === null ? null : await verifyDemo(end, out.bundle)

@@ -75,8 +75,8 @@ async function readBytes(file: string): Promise<Uint8Array> {
 /** The commit as the repository has it, against what the bundle says it is. */
 export async function compareCommit(verification: Verification, folder: string | undefined): Promise<Verification> {
   if (verification.kind === 'fault' || folder === undefined) return verification
-  const { commit } = verification.bundle.manifest.facts
-  if (commit === null) return mismatch('no-commit', 'the task made no commit, so there is nothing to compare')
+  const { commit, pushed } = verification.bundle.manifest.facts
+  if (commit === null) return mismatch('no-commit', `the task made no commit, so there is nothing to compare: ${withoutRepo}`)
   // Loaded only here: without a repository there is nothing to start git for.
   const { readCommit } = await import('../git/index.ts')
   const found = await readCommit(folder, commit.sha)
@@ -84,13 +84,19 @@ export async function compareCommit(verification: Verification, folder: string |
     case 'no-repository':
       throw new UsageError(escapeText(found.message), ['name the top folder of a work tree, or a bare repository'])
     case 'absent':
-      return mismatch('no-commit', `the repository does not have the commit ${commit.sha}`)
+      return mismatch(
+        'no-commit',
+        `the repository does not have the commit ${commit.sha}${pushed ? '' : `, which was never pushed: ${withoutRepo}`}`,
+      )
     case 'found': {
       const same = found.tree === commit.tree && found.parents.length === 1 && found.parents[0] === commit.parent
       return same ? verification : mismatch('other-commit', `the commit ${commit.sha} has another tree or parent in the repository`)
     }
   }
 }
+
+/** A run's commit is in the task's own store; what a person has of it is the patch. */
+const withoutRepo = 'verify without --repo, and apply the patch to have the change'
 
 function mismatch(reason: BundleFault['reason'], message: string): Verification {
   return { kind: 'fault', fault: { where: 'repository', seq: null, reason, message } }

@@ -1,18 +1,29 @@
 import path from 'node:path'
+import type { Environment } from '../../config-schema/index.ts'
 import type { TaskState } from '../../domain/index.ts'
-import { bundlePath, patchPath, taskFolder } from '../../worker/index.ts'
+import { bundlePath, patchPath, publicKeysFolder, taskFolder } from '../../worker/index.ts'
+import { calledAs } from '../called-as.ts'
 import { toSafeJson } from '../escape.ts'
 import type { RunOptions } from '../run.ts'
 import { isSigned } from '../tasks/out-files-of.ts'
 import { type ApplyResult, applyPatch } from './local-repository.ts'
 import { writeOutFiles } from './out-folder.ts'
-import { renderReport } from './report.ts'
+import { type ReportFacts, renderReport } from './report.ts'
 import { endedByLimit, exitCodeOfState, resultOf } from './result.ts'
 
-type Finish = { taskId: string; dataDir: string; options: RunOptions; startedAt: number }
+type Finish = {
+  taskId: string
+  dataDir: string
+  options: RunOptions
+  startedAt: number
+  environment: Environment
+  /** Null: none was needed. */
+  modelUrl: string | null
+}
 
 /** Puts the files where they belong, applies the change when that was asked for and is proven, and says all of it. Returns the exit code. */
-export async function finishRun(state: TaskState, { taskId, dataDir, options, startedAt }: Finish): Promise<number> {
+export async function finishRun(state: TaskState, finish: Finish): Promise<number> {
+  const { taskId, dataDir, options, startedAt } = finish
   const taskDir = taskFolder(dataDir, taskId)
   const root = state.accepted?.repository.url ?? path.resolve(options.repo)
   const out = writeOutFiles(root, taskId, { patch: patchPath(taskDir), bundle: bundlePath(taskDir) })
@@ -26,13 +37,22 @@ export async function finishRun(state: TaskState, { taskId, dataDir, options, st
   if (options.json || options.streamJson) process.stdout.write(`${toSafeJson(result)}\n`)
   else {
     const notApplied = applied?.kind === 'not-applied' ? applied : null
-    process.stdout.write(
-      `${renderReport(result, { root, cwd: process.cwd(), ...countCalls(state), endedByLimit: endedByLimit(state), outProblem: out.problem, notApplied })}\n`,
-    )
+    process.stdout.write(`${renderReport(result, { root, outProblem: out.problem, notApplied, ...factsOf(state, finish) })}\n`)
   }
   const code = exitCodeOfState(state, result.signed)
   // Asked to apply and not applied is no success, whatever the change is worth.
   return code === 0 && applied?.kind === 'not-applied' ? 1 : code
+}
+
+function factsOf(state: TaskState, { environment, dataDir, modelUrl }: Finish): Omit<ReportFacts, 'root' | 'outProblem' | 'notApplied'> {
+  return {
+    ...countCalls(state),
+    cwd: process.cwd(),
+    endedByLimit: endedByLimit(state),
+    program: calledAs(environment),
+    keysDir: publicKeysFolder(dataDir),
+    silentModel: state.session?.ended?.reason === 'model-error' ? modelUrl : null,
+  }
 }
 
 async function applyProven(state: TaskState, root: string, patch: string | null): Promise<ApplyResult> {

@@ -12,6 +12,12 @@ export type ReportFacts = {
   denied: number
   /** A limit ended the session: said also where the change is proven. */
   endedByLimit: boolean
+  /** How this program is called here, for the lines to paste. */
+  program: string
+  /** The folder of the public keys that the bundle is checked with. */
+  keysDir: string
+  /** The address of a model that gave no answer; null when it gave one. */
+  silentModel: string | null
   outProblem: string | null
   notApplied: { reason: string; next: string } | null
 }
@@ -30,6 +36,7 @@ export function renderReport(result: RunResult, facts: ReportFacts): string {
     ['check', checksText(result)],
     ['change', changeText(result, facts)],
     ...(result.leftOut.length === 0 ? [] : [['left out', leftOutText(result)] as [string, string]]),
+    ...(result.bundle === null || !result.signed ? [] : [['verify', verifyText(result.bundle, facts)] as [string, string]]),
     ...nextTexts(result, facts).map((text, index) => [index === 0 ? 'next' : '', text] as [string, string]),
   ]
   const columns = Math.max(...rows.map(([name]) => name.length))
@@ -75,14 +82,19 @@ export function leftOutText({ leftOut }: Pick<RunResult, 'leftOut'>): string {
 
 const leftOutNamedMax = 10
 
-function nextTexts(result: RunResult, { root, cwd, notApplied }: ReportFacts): string[] {
+function verifyText(bundle: string, { cwd, program, keysDir }: ReportFacts): string {
+  return escapeText(`${program} verify ${shellWord(relativeTo(cwd, bundle))} --keys ${shellWord(keysDir)}`)
+}
+
+function nextTexts(result: RunResult, { root, cwd, notApplied, program, silentModel }: ReportFacts): string[] {
   const { outcome, patch, applied, taskId } = result
   if (notApplied) return [`not applied: ${escapeText(notApplied.reason)}`, escapeText(notApplied.next)]
   if (applied) return [`git${inRoot(root, cwd)} diff --cached`]
   const apply = patch === null ? null : escapeText(`git${inRoot(root, cwd)} apply --index ${shellWord(pathFor(cwd, patch, root))}`)
   if (outcome === 'succeeded') return apply === null ? [] : [apply]
-  if (outcome === 'cancelled') return apply === null ? ['start it again when you want'] : [`the work so far: ${apply}`]
-  const look = `grokbot replay ${taskId} shows what was done`
+  const look = `${program} replay ${taskId} shows what was done`
+  if (outcome === 'cancelled') return apply === null ? [look] : [`the work so far: ${apply}`, look]
+  if (silentModel !== null) return [`check OPENAI_BASE_URL: the model was asked for at ${escapeText(silentModel)}`, look]
   return apply === null ? [look] : [`read the change first, then: ${apply}`, look]
 }
 
@@ -96,8 +108,12 @@ function pathFor(cwd: string, file: string, root: string): string {
 }
 
 function shownPath(cwd: string, file: string): string {
+  return escapeText(relativeTo(cwd, file))
+}
+
+function relativeTo(cwd: string, file: string): string {
   const relative = path.relative(cwd, file)
-  return escapeText(relative.startsWith('..') || path.isAbsolute(relative) ? file : relative)
+  return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative
 }
 
 function sum(counts: readonly (number | null)[]): number {

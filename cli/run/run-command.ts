@@ -39,23 +39,38 @@ async function runOne(words: readonly string[], options: RunOptions, environment
   const settings = readOperator(environment, dataDir)
   const asked = options.resume === undefined ? readAsked(words, options, settings) : null
   const keys = openRunKeys(dataDir, environment, settings)
-  const model = await openModel(environment, options.modelScript)
   const place = openRunPlace(dataDir, keys)
+  let model: RunModel | null = null
   try {
+    // A task that is over, or is none, is told without a model.
+    if (options.resume === undefined || (await isOpen(place, options.resume))) model = await openModel(environment, options.modelScript)
     const taskId = options.resume ?? `t_${ulid()}`
     const begun = asked ? await begin(taskId, asked, place, settings) : await goOn(taskId, place, settings)
     const before = foldTask(await place.ledger.readEvents(taskId))
-    const output = openRunOutput(before, options, environment, { taskId, model: model.endpoint.model, startedAt })
+    const output = openRunOutput(before, options, environment, { taskId, model: model?.endpoint.model ?? '', startedAt })
     const noted = sayLater(begun.note, output)
     const state =
-      begun.claim === null ? before : await work(begun.claim, { place, model, output, environment, thread: options.thread ?? false })
+      begun.claim === null || model === null
+        ? before
+        : await work(begun.claim, { place, model, output, environment, thread: options.thread ?? false })
     await noted.done()
     output.close()
-    process.exitCode = await finishRun(state, { taskId, dataDir, options, startedAt })
+    process.exitCode = await finishRun(state, { taskId, dataDir, options, startedAt, environment, modelUrl: shownUrl(model) })
   } finally {
-    await model.close()
+    await model?.close()
     await place.close()
   }
+}
+
+async function isOpen({ ledger }: RunPlace, taskId: string): Promise<boolean> {
+  const row = await ledger.task(taskId)
+  return row !== null && row.state !== 'ended'
+}
+
+/** Without what may be a credential in it. */
+function shownUrl(model: RunModel | null): string | null {
+  const url = model && URL.parse(model.endpoint.baseUrl)
+  return url ? `${url.origin}${url.pathname}` : null
 }
 
 /**

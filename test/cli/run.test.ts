@@ -118,6 +118,14 @@ describe('a run that proves its change', () => {
   it('is signed by this installation', { timeout: wallMs }, async () => {
     const verified = await grokbot(['verify', String(result.bundle), '--json'])
     expect([verified.exitCode, lastObject(verified.stdout).result]).toEqual([0, 'integrity-only'])
+    const compared = await grokbot(['verify', String(result.bundle), '--repo', opened.repo])
+    expect(compared.stdout).toMatch(
+      /^fault: repository \(no-commit\): .*which was never pushed: verify without --repo, and apply the patch to have the change$/m,
+    )
+  })
+  it('is told as over when it is resumed, also without a model', { timeout: wallMs }, async () => {
+    const again = await grokbot(['run', '--resume', String(result.taskId), '--data', opened.data])
+    expect([again.exitCode, again.stderr]).toEqual([0, expect.stringContaining('this task has ended already')])
   })
 })
 

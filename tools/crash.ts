@@ -2,17 +2,26 @@ import path from 'node:path'
 import { allCases, type CrashCase } from '../test/crash/points.ts'
 import type { CrashRow } from '../test/crash/run-crash.ts'
 import { buildProgram } from './build/build-program.ts'
+import { printedUsage, wrongUsage } from './usage.ts'
 
 /**
- * `./dev crash [POINT …] [--list]`: kills `serve` at every named point and event type, one run each, starts it again and
+ * `./dev crash [--all | POINT …] [--list]`: kills `serve` at every named point and event type, one run each, starts it again and
  * prints what was found. The last line counts the faults.
  */
+const usage = [
+  'usage: ./dev crash [--all | POINT …] [--list]',
+  '  kills serve at every named point (--all, and without words), or at those whose name holds one of the words; --list names them',
+].join('\n')
+const unknown = process.argv.slice(2).find(argument => argument.startsWith('-') && !['--all', '--list', '--help', '-h'].includes(argument))
+if (unknown !== undefined) wrongUsage(`${unknown} is not taken`, usage)
 const wanted = process.argv.slice(2).filter(argument => !argument.startsWith('--'))
 const cases = allCases().filter(({ point }) => wanted.length === 0 || wanted.some(name => point.includes(name)))
 const widths = [34, 11, 8, 6, 8, 5, 9, 8, 7, 8, 9]
 const columns = ['point', 'outcome', 'attempts', 'pulls', 'branches', 'eyes', 'comments', 'repeated', 'reasked', 'runs', 'recovery']
 
-if (process.argv.includes('--list')) {
+if (printedUsage(usage)) {
+  // That was all.
+} else if (process.argv.includes('--list')) {
   for (const { point } of cases) process.stdout.write(`${point}\n`)
 } else {
   const built = await buildProgram(path.resolve(import.meta.dirname, '..'))

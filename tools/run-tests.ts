@@ -4,11 +4,14 @@ import path from 'node:path'
 import { execa } from 'execa'
 import * as z from 'zod'
 import { buildProgram } from './build/build-program.ts'
+import { printedUsage } from './usage.ts'
 
 /**
  * `./dev test [suite …]`: runs the suites (folders of test/), prints the seconds of each against its line in
  * test/budget.json, and ends with `N passed, N failed, N skipped`.
  */
+const usage = 'usage: ./dev test [SUITE …]\n  a suite is a folder of test/; without one all of them'
+if (printedUsage(usage)) process.exit(0)
 const Report = z.object({
   testResults: z.array(
     z.object({

@@ -49,6 +49,7 @@ export {
 } from './event.ts'
 export { foldTask } from './fold-task.ts'
 export { type CellResult, type CheckEvidence, type Judgement, judgeEvidence } from './judge-evidence.ts'
+export { lastSandbox } from './last-sandbox.ts'
 export { type EventMigrators, eventMigrators, migrateEvent, UnknownEvent } from './migrate-event.ts'
 export { endWords, type Outcome } from './outcome.ts'
 export { findProtected, lfsNote, type ProtectedFile, type ProtectedRules } from './protected-paths.ts'

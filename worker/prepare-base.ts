@@ -9,7 +9,7 @@ import {
   RepositoryConfig,
   type RepositoryRead,
 } from '../config-schema/index.ts'
-import { detectCommands, findCommand, type Limits } from '../domain/index.ts'
+import { detectCommands, findCommand, type Limits, lastSandbox } from '../domain/index.ts'
 import { fetchMirror, hasCommit, listTreeAt, type Mirror, openMirror, openStore, readFileAt } from '../git/index.ts'
 import { describeProfile } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
@@ -101,7 +101,9 @@ async function fetchBase(task: Task, mirror: Mirror): Promise<void> {
 function profileMaxOf({ accepted, log, ports, settings }: Task): ProfileName {
   const granted = accepted.grant.profile
   const today = settings.operator.sandbox?.profile ?? findCommand(accepted.command.verb)?.profile ?? granted
-  const narrowest = narrowestProfile([granted, log.state().workspace?.sandbox.profile ?? granted, today])
+  const state = log.state()
+  const had = [state.workspace?.sandbox, lastSandbox(state)].map(report => report?.profile ?? granted)
+  const narrowest = narrowestProfile([granted, ...had, today])
   if (narrowest !== null && ports.tenants === 'several' && describeProfile(narrowest)?.singleTenantOnly)
     throw new Error(`the profile ${narrowest} is for a worker of one tenant, and this one serves several; nothing was run`)
   if (narrowest !== null) return narrowest

@@ -1,4 +1,4 @@
-import type { ChangedFile, Payload, TaskAccepted, TaskState } from '../domain/index.ts'
+import { type ChangedFile, lastSandbox, type Payload, type TaskAccepted, type TaskState } from '../domain/index.ts'
 import { joinBlocks, makeInert, makeInertForCommit } from '../effects/index.ts'
 import { withheldWords, withoutSecrets } from '../telemetry/index.ts'
 import { workerLimits } from './limits.ts'
@@ -140,7 +140,7 @@ function filesBlock(state: TaskState, files: readonly ChangedFile[]): string {
     file =>
       `| \`${cell(file.path)}\` | ${file.added ?? 'binary'} | ${file.removed ?? 'binary'} | ${[file.status === 'modified' ? '' : file.status, ...file.notes].filter(Boolean).join(', ')} |`,
   )
-  const sandbox = state.workspace?.sandbox
+  const sandbox = lastSandbox(state)
   return [
     `<details><summary>${files.length} ${plural(files.length, 'file')} changed, ${commands} ${plural(commands, 'command')} run, ${denied.length} denied</summary>`,
     '',

@@ -1,4 +1,14 @@
-import { type Cell, cells, emptyTaskState, endWords, type Outcome, type Payload, receiptTypes, type TaskState } from '../../domain/index.ts'
+import {
+  type Cell,
+  cells,
+  emptyTaskState,
+  endWords,
+  lastSandbox,
+  type Outcome,
+  type Payload,
+  receiptTypes,
+  type TaskState,
+} from '../../domain/index.ts'
 import { exitCodeOf, exitCodes } from '../exit.ts'
 import type { OutFiles } from './out-folder.ts'
 
@@ -41,8 +51,8 @@ export function resultOf(
   out: OutFiles & { applied: boolean; signed: boolean },
   durationMs: number,
 ): RunResult {
-  const { spent, session, workspace, change, verdict, accepted, outcome } = state
-  const sandbox = workspace?.sandbox
+  const { spent, session, change, verdict, accepted, outcome } = state
+  const sandbox = lastSandbox(state)
   return {
     outcome: outcome?.outcome ?? 'errored',
     reason: outcome ? endWords(outcome) : 'the run has no outcome',

@@ -8,7 +8,7 @@ const wallMs = 120_000
 const operator = (profile: string | null) => JSON.stringify({ version: 1, sandbox: profile === null ? {} : { profile } })
 
 /** A run that is killed at `point` under one operator's profile, and gone on with under another. */
-async function killedAndResumed(point: string, before: string | null, after: string | null) {
+async function killedAndResumed(point: string, before: string | null, after: string | null, again?: string) {
   const opened = await openScene({ '.github/grok.yml': 'version: 1\nsetup: ["true"]\nchecks: [sh check.sh]\n' })
   onTestFinished(opened.remove)
   const file = opened.write('operator.yml', operator(before))
@@ -17,7 +17,11 @@ async function killedAndResumed(point: string, before: string | null, after: str
   opened.write('operator.yml', operator(after))
   const [taskId = ''] = readdirSync(path.join(opened.data, 'tasks'))
   const argv = ['run', '--resume', taskId, '--data', opened.data, '--model-script', opened.script, '--json']
-  return { resumed: await grokbot(argv, { env: { GROKBOT_CONFIG: file } }), opened, taskId }
+  return {
+    resumed: await grokbot(argv, { env: { GROKBOT_CONFIG: file, ...(again ? { GROKBOT_CRASHPOINT: again } : {}) } }),
+    opened,
+    taskId,
+  }
 }
 
 /** The profile of everything that ran: what was measured, setup, tools and checks. */
@@ -44,6 +48,16 @@ it.each([
     expect(await profilesOf(opened, taskId)).toEqual([profile])
   },
 )
+
+it('a profile that was narrowed after the first command is the one the result names, and stays', { timeout: wallMs }, async () => {
+  const { resumed, opened, taskId } = await killedAndResumed('tree.made', 'workspace', 'strict', 'event.check.settled.before')
+  expect(resumed.stdout).toBe('')
+  const file = opened.write('operator.yml', operator('workspace'))
+  const argv = ['run', '--resume', taskId, '--data', opened.data, '--model-script', opened.script, '--json']
+  const last = await grokbot(argv, { env: { GROKBOT_CONFIG: file } })
+  expect(lastObject(last.stdout)).toMatchObject({ outcome: 'succeeded', sandbox: { state: 'enforced', profile: 'strict' } })
+  expect(await profilesOf(opened, taskId)).toEqual(['workspace', 'strict'])
+})
 
 it('a profile that neither holds the recorded one nor is held by it ends the task, and nothing is run', { timeout: wallMs }, async () => {
   const { resumed, opened, taskId } = await killedAndResumed('mirror.fetched', 'strict', 'read-only')

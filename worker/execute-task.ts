@@ -12,6 +12,7 @@ import type { WorkerPorts } from './ports.ts'
 import { prepareBase } from './prepare-base.ts'
 import { runChecks } from './run-checks.ts'
 import { runTaskSession } from './run-task-session.ts'
+import { goOn, switchedOff } from './stopped.ts'
 
 /**
  * The second half of the road, from a claim to one recorded outcome. Every line first looks at what the ledger already
@@ -27,6 +28,7 @@ export async function executeTask(claim: Claim, cancel: AbortSignal, ports: Work
     const place = await openTaskWorkspace(task, base)
     await runTaskSession(task, base, place)
     const change = await collectChange(task, base, place)
+    if (task.stop.reason === switchedOff) goOn(task)
     if (isStopped(task.log.state())) return await endTask(task, decideEnd(task.log.state(), null))
     await runChecks(task, base, change, place)
     const verdict = await judgeChange(task, base, change)

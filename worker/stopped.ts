@@ -16,6 +16,8 @@ export class Stopped extends Error {
 }
 
 export const deadlineReached = 'deadline'
+/** The operator pulled the kill switch while the attempt was under way. */
+export const switchedOff = 'switched-off'
 
 /** Called before a result is recorded that a stop may have spoiled. Throws `Stopped` or `OwnershipLost`. */
 export function goOn(task: Pick<Task, 'id' | 'stop'>): void {
@@ -25,5 +27,6 @@ export function goOn(task: Pick<Task, 'id' | 'stop'>): void {
 /** Why a stopped attempt was stopped, as what is thrown for it. */
 export function stopOf({ stop: { reason } }: Pick<Task, 'stop'>): Stopped | OwnershipLost {
   if (reason instanceof OwnershipLost) return reason
-  return new Stopped(reason === handOver ? 'handed-back' : reason === deadlineReached ? 'deadline' : 'cancelled')
+  if (reason === handOver) return new Stopped('handed-back')
+  return new Stopped(reason === deadlineReached || reason === switchedOff ? reason : 'cancelled')
 }

@@ -1,13 +1,14 @@
 import type { Claim } from '../ledger/index.ts'
 import { every } from './every.ts'
 import type { WorkerPorts } from './ports.ts'
+import { switchedOff } from './stopped.ts'
 import { OwnershipLost } from './task-log.ts'
 
 export type WatchPorts = Pick<WorkerPorts, 'ledger' | 'logger' | 'settings' | 'now'>
 
 /**
  * Keeps one attempt alive while it is worked on: renews its lease, and carries to it what others recorded about its task,
- * a cancel above all. Returns how to stop watching.
+ * a cancel above all, and the kill switch, which must not wait for the end of a command. Returns how to stop watching.
  */
 export function watchClaim(claim: Claim, cancel: AbortController, ports: WatchPorts): () => void {
   const stopRenewing = every(
@@ -24,6 +25,7 @@ export function watchClaim(claim: Claim, cancel: AbortController, ports: WatchPo
     ports,
     limits => limits.livenessMs,
     async () => {
+      if ((await ports.ledger.switch('runs'))?.value === 'pulled') cancel.abort(switchedOff)
       const row = await ports.ledger.task(claim.taskId)
       if (!row || row.lastSeq === seenSeq) return
       const events = await ports.ledger.readEvents(claim.taskId, seenSeq)

@@ -53,6 +53,21 @@ it('stop ends a running session from another process within two seconds and keep
   expect((await grokbot(['stop', taskId, '--data', opened.data])).stdout).toBe(`${taskId} was over already: cancelled\n`)
 })
 
+it('a pulled switch ends a running command within two seconds, keeps the work, and is the reason', { timeout: wallMs }, async () => {
+  const { opened, running, taskId } = await startSitting()
+  const pulled = JSON.parse((await grokbot(['switch', 'pull', '--json', '--data', opened.data])).stdout)
+  const result = lastObject((await running).stdout)
+  expect([result.outcome, result.reason, result.files]).toEqual([
+    'cancelled',
+    'the operator switched runs off',
+    [{ path: 'value.txt', added: 1, removed: 1 }],
+  ])
+  expect(readFileSync(String(result.patch), 'utf8')).toContain('+fixed\n')
+  const { events } = JSON.parse((await grokbot(['replay', taskId, '--json', '--data', opened.data])).stdout)
+  const ended = events.find((event: { type: string }) => event.type === 'session.ended').at
+  expect(ended - Date.parse(pulled.since)).toBeLessThanOrEqual(stopMsMax)
+})
+
 it('an interrupt does the same from inside and ends with 130', { timeout: wallMs }, async () => {
   const { opened, running, taskId } = await startSitting()
   running.kill('SIGINT')

@@ -1,4 +1,4 @@
-import { type CommandRow, findCommand, profileOf } from './command.ts'
+import { type CommandRow, commandTable, findCommand, profileOf } from './command.ts'
 
 /** One `/grok …` line as it was written: nothing is decided yet. */
 export type WrittenCommand = { index: number; word: string; text: string }
@@ -41,6 +41,7 @@ export type RefusalReason =
   | 'budget'
   | 'no-profile'
 
+const verbs = commandTable.map(row => `\`${row.verb}\``).join(', ')
 const ranks = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const
 
 /** Pure: the same facts always give the same answer. Anything unknown is refused with a reason. */
@@ -49,12 +50,10 @@ export function decideAcceptance(command: WrittenCommand, facts: Facts, prefix: 
   if (facts.actor.kind === 'bot' && !facts.botAllowed) return { kind: 'ignored', reason: 'bot' }
   if (!facts.ownerAllowed) return { kind: 'ignored', reason: 'owner-not-allowed' }
   const row = findCommand(command.word)
-  if (!row) return refuse('unknown-command', `\`${prefix} ${printable(command.word)}\` is not a command. Try \`${prefix} help\`.`)
+  if (!row) return refuse('unknown-command', `\`${prefix} ${printable(command.word)}\` is not a command. Try ${verbs}.`)
   const named = `\`${prefix} ${row.verb}\``
-  if (ranks.indexOf(facts.role) < ranks.indexOf(row.needs)) {
-    const someone = row.needs === 'maintain' ? 'A maintainer' : `Somebody with ${row.needs} access`
-    return refuse('role', `${named} needs ${row.needs} access here; you have ${facts.role}. ${someone} can run it for you.`)
-  }
+  if (ranks.indexOf(facts.role) < ranks.indexOf(row.needs))
+    return refuse('role', `${named} needs ${row.needs} access here; you have ${facts.role}. A maintainer can run it for you.`)
   if (!row.where.includes(facts.subject)) return refuse('wrong-place', `${named} works on ${row.where.map(placeName).join(' and ')} only.`)
   if (row.road !== 'fix') return { kind: 'accepted', row }
   if (facts.archived) return refuse('archived', 'Not started: this repository is archived.')

@@ -65,44 +65,56 @@ describe('nothing is said to', () => {
 describe('a command is refused with a reason', () => {
   const spent = { kind: 'spent', words: 'Not started: today’s budget is spent.' } as const
   it.each<[string, string, Partial<Facts>, RefusalReason, string]>([
-    ['that is none', 'frobnicate', {}, 'unknown-command', '`/grok frobnicate` is not a command. Try `/grok help`.'],
-    ['without a word', '', {}, 'unknown-command', '`/grok …` is not a command. Try `/grok help`.'],
+    ['that is none', 'frobnicate', {}, 'unknown-command', '`/grok frobnicate` is not a command. Try `fix`, `cancel`, `help`.'],
+    ['without a word', '', {}, 'unknown-command', '`/grok …` is not a command. Try `fix`, `cancel`, `help`.'],
     [
       'that would break out of our words',
       '`@everyone\n# hi`',
       {},
       'unknown-command',
-      '`/grok everyonehi` is not a command. Try `/grok help`.',
+      '`/grok everyonehi` is not a command. Try `fix`, `cancel`, `help`.',
     ],
-    ['that is very long', 'x'.repeat(500), {}, 'unknown-command', `\`/grok ${'x'.repeat(40)}\` is not a command. Try \`/grok help\`.`],
-    ['that is a property of every object', 'constructor', {}, 'unknown-command', '`/grok constructor` is not a command. Try `/grok help`.'],
+    [
+      'that is very long',
+      'x'.repeat(500),
+      {},
+      'unknown-command',
+      `\`/grok ${'x'.repeat(40)}\` is not a command. Try \`fix\`, \`cancel\`, \`help\`.`,
+    ],
+    [
+      'that is a property of every object',
+      'constructor',
+      {},
+      'unknown-command',
+      '`/grok constructor` is not a command. Try `fix`, `cancel`, `help`.',
+    ],
     [
       'from nobody',
       'help',
       { role: 'none' },
       'role',
-      '`/grok help` needs read access here; you have none. Somebody with read access can run it for you.',
+      '`/grok help` needs read access here; you have none. A maintainer can run it for you.',
     ],
     [
       'from a reader',
       'fix',
       { role: 'read' },
       'role',
-      '`/grok fix` needs write access here; you have read. Somebody with write access can run it for you.',
+      '`/grok fix` needs write access here; you have read. A maintainer can run it for you.',
     ],
     [
       'from somebody who triages',
       'fix',
       { role: 'triage' },
       'role',
-      '`/grok fix` needs write access here; you have triage. Somebody with write access can run it for you.',
+      '`/grok fix` needs write access here; you have triage. A maintainer can run it for you.',
     ],
     [
       'from an allowed bot without the role',
       'fix',
       { actor: bot, botAllowed: true, role: 'read' },
       'role',
-      '`/grok fix` needs write access here; you have read. Somebody with write access can run it for you.',
+      '`/grok fix` needs write access here; you have read. A maintainer can run it for you.',
     ],
     ['at the wrong place', 'fix', { subject: 'pull' }, 'wrong-place', '`/grok fix` works on issues only.'],
     ['in an archived repository', 'fix', { archived: true }, 'archived', 'Not started: this repository is archived.'],
@@ -121,13 +133,13 @@ describe('a command is refused with a reason', () => {
       'fix',
       { role: 'read', archived: true, killSwitch: 'pulled', budget: spent },
       'role',
-      '`/grok fix` needs write access here; you have read. Somebody with write access can run it for you.',
+      '`/grok fix` needs write access here; you have read. A maintainer can run it for you.',
     ],
   ])('%s', (_, word, change, reason, words) => {
     expect(decide(word, change)).toEqual({ kind: 'refused', reason, words })
   })
   it('in the words of the operator’s prefix', () => {
-    expect(decide('nonsense', {}, '/mend')).toMatchObject({ words: '`/mend nonsense` is not a command. Try `/mend help`.' })
+    expect(decide('nonsense', {}, '/mend')).toMatchObject({ words: '`/mend nonsense` is not a command. Try `fix`, `cancel`, `help`.' })
   })
 })
 

@@ -78,9 +78,23 @@ async function show(taskId: string, options: ShowOptions, environment: Environme
       reason,
       remote,
     }))
-    if (options.json) process.stdout.write(`${toSafeJson({ ...row, result: row.outcome === null ? null : result, effects })}\n`)
-    else process.stdout.write(`${showText(row, state, result).join('\n')}\n`)
+    if (options.json)
+      process.stdout.write(`${toSafeJson({ ...row, result: row.outcome === null || row.erasedAt !== null ? null : result, effects })}\n`)
+    else
+      process.stdout.write(`${(row.erasedAt === null ? showText(row, state, result) : erasedText(row, row.erasedAt, result)).join('\n')}\n`)
   })
+}
+
+/** Only what the headers and the row still say: whatever stood in a payload is not known any more. */
+function erasedText(row: TaskRow, erasedAt: number, { bundle, durationMs }: RunResult): string[] {
+  const rows: [string, string][] = [
+    ['task', `${row.taskId}  ${stateWord(row)}  ${clock(durationMs)}`],
+    ['in', escapeText(row.repository)],
+    ['ended', `${row.outcome ?? row.state}, ${plural(row.attempts, 'attempt')}`],
+    ['erased', `${new Date(erasedAt).toISOString()}: the headers are left, what was asked, done and proved is not`],
+    ...(bundle ? [['bundle', escapeText(bundle)] as [string, string]] : []),
+  ]
+  return rows.map(([name, text]) => `${name.padEnd(8)} ${text}`)
 }
 
 function showText(row: TaskRow, state: TaskState, result: RunResult): string[] {

@@ -156,6 +156,9 @@ it('a dead task is ended by stop, and its contents can be exported, erased, and 
   const erased = await grokbot(['data', 'erase', taskId, '--json', '--data', opened.data])
   const { chain } = lastObject(erased.stdout) as { chain: { kind: string; events: number; erased: number } }
   expect(chain).toMatchObject({ kind: 'verifies', events: exported.events.length, erased: exported.events.length })
+  const shown = await grokbot(['runs', 'show', taskId, '--data', opened.data])
+  expect(shown.stdout.split('\n').map(line => line.split(/ +/)[0])).toEqual(['task', 'in', 'ended', 'erased', 'bundle', ''])
+  expect(JSON.parse((await grokbot(['runs', 'show', taskId, '--json', '--data', opened.data])).stdout).result).toBeNull()
   expect(existsSync(path.join(opened.data, 'git/tasks', taskId))).toBe(false)
   const replayed = await grokbot(['replay', taskId, '--data', opened.data])
   expect(replayed.stdout).not.toContain('the value')

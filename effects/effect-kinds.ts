@@ -127,13 +127,13 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
     compensation: 'close the pull request',
     send: async (intent, context) => {
       const { head, base, title, draft } = intent
-      const body = `${marker('pull-request', context, placeOf(intent))}\n${intent.body}`
+      const body = `${marker('pr', context, placeOf(intent))}\n${intent.body}`
       const pull = await createPull(context.api, intent, { head, base, title, draft, body })
       return { kind: 'done', remote: { number: pull.number, url: pull.url, headSha: pull.headSha, draft: pull.draft } }
     },
     readBack: async (intent, context) => {
       const pulls = await listPullsFrom(context.api, intent, intent.head)
-      const ours = pulls.find(pull => pull.author === context.botLogin && isOurs(pull.body, 'pull-request', context, placeOf(intent)))
+      const ours = pulls.find(pull => pull.author === context.botLogin && isOurs(pull.body, 'pr', context, placeOf(intent)))
       return ours
         ? { kind: 'found', remote: { number: ours.number, url: ours.url, headSha: ours.headSha, draft: ours.draft } }
         : { kind: 'absent' }

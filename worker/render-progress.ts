@@ -4,7 +4,7 @@ import { withoutSecrets } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { deliveryWords } from './delivery-words.ts'
 import { workerLimits } from './limits.ts'
-import { resultOf } from './render-pull-request.ts'
+import { money, resultOf } from './render-pull-request.ts'
 
 /** What is happening now, for the comment of a running task; `doing` is our own word or the model's tool call. */
 export type RunningView = { state: TaskState; now: number; doing: string; prefix: string; updateGapMs: number }
@@ -118,10 +118,6 @@ function resumedLine(state: TaskState): string[] {
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`
-}
-
-function money(microUsd: number): string {
-  return `$${(microUsd / 1_000_000).toFixed(2)}`
 }
 
 function clock(at: number): string {

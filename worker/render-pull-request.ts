@@ -142,7 +142,7 @@ function filesBlock(state: TaskState, files: readonly ChangedFile[]): string {
   )
   const sandbox = lastSandbox(state)
   return [
-    `<details><summary>${files.length} ${plural(files.length, 'file')} changed, ${commands} ${plural(commands, 'command')} run, ${denied.length} denied</summary>`,
+    `<details><summary>${files.length} ${plural(files.length, 'file')} changed, ${commands} ${plural(commands, 'command')} run, ${denied.length} denied${costWords(state)}</summary>`,
     '',
     '| file | + | − | note |',
     '|---|---|---|---|',
@@ -157,6 +157,16 @@ function filesBlock(state: TaskState, files: readonly ChangedFile[]): string {
     `Model ${state.session?.started?.model ?? 'unknown'}, ${state.session?.turns.length ?? 0} turns.`,
     '</details>',
   ].join('\n')
+}
+
+/** Nothing where a price is not known: a sum of the rest would be too low. */
+function costWords({ spent }: TaskState): string {
+  const known = spent.unpriced === 0 && spent.lostRequests === 0 && spent.costMicroUsd > 0
+  return known ? `, ${money(spent.costMicroUsd)}` : ''
+}
+
+export function money(microUsd: number): string {
+  return `$${(microUsd / 1_000_000).toFixed(2)}`
 }
 
 /** What the sandbox does not give here, in words a reviewer understands. */

@@ -55,7 +55,14 @@ async function runOne(words: readonly string[], options: RunOptions, environment
         : await work(begun.claim, { place, model, output, environment, thread: options.thread ?? false })
     await noted.done()
     output.close()
-    process.exitCode = await finishRun(state, { taskId, dataDir, options, startedAt, environment, modelUrl: shownUrl(model) })
+    process.exitCode = await finishRun(state, {
+      taskId,
+      dataDir,
+      options,
+      startedAt,
+      environment,
+      modelUrl: options.modelScript ? null : shownUrl(model),
+    })
   } finally {
     await model?.close()
     await place.close()

@@ -1,5 +1,6 @@
 import type { Outcome, TaskState } from '../domain/index.ts'
 import type { Delivered } from './deliver.ts'
+import { workerLimits } from './limits.ts'
 
 export type TaskEnd = { outcome: Outcome; reason: string; summary: string }
 
@@ -44,11 +45,8 @@ export function isStopped(state: TaskState): boolean {
 /** A change of which everything was left out or refused is not the same as none. */
 function noChangeReason({ verdict, change }: TaskState): string {
   const left = change?.leftOut ?? []
-  const named = left.slice(0, leftOutNamedMax).map(({ path, reason }) => `${path}: ${reason}`)
-  const more = left.length > leftOutNamedMax ? [`${left.length - leftOutNamedMax} more`] : []
+  const named = left.slice(0, workerLimits.leftOutNamedMax).map(({ path, reason }) => `${path}: ${reason}`)
+  const more = left.length > workerLimits.leftOutNamedMax ? [`${left.length - workerLimits.leftOutNamedMax} more`] : []
   const reasons = [...(verdict?.reasons ?? []), ...named, ...more]
   return reasons.length > 0 ? `nothing was left of the change: ${reasons.join('; ')}` : 'the session changed no file'
 }
-
-/** So many files that were left out are named in a reason; the event has all of them. */
-const leftOutNamedMax = 5

@@ -42,18 +42,27 @@ export function renderPullRequest(state: TaskState, prefix: string, charactersMa
   const text = session?.ended?.text ?? ''
   const files = change?.files ?? []
   const proven = verdict?.verdict === 'proven'
+  const spread = holdsSpread(state)
   return joinBlocks(
     [
       proven ? '' : `**Draft: no check proves this.** ${(verdict?.reasons ?? []).join('; ')}`,
       taintBlock(state, proven),
       ciBlock(commit),
-      accepted.subject?.kind === 'issue' ? `Closes #${accepted.subject.number}` : '',
+      resultLine(state, accepted, spread ? '' : text),
       checksTable(state, accepted.base.sha, commit?.sha ?? ''),
-      ...(holdsSpread(state) ? [withheldWords] : [changedTests(files), leftOut(change), filesBlock(state, files), modelBlock(state, text)]),
+      ...(spread ? [withheldWords] : [changedTests(files), leftOut(change), filesBlock(state, files), modelBlock(state, text)]),
       `<sub>Asked by @${accepted.requester.login}${accepted.subject ? ` in #${accepted.subject.number}` : ''}. Comment \`${prefix} help\` for what else it can do.</sub>`,
     ],
     charactersMax,
   )
+}
+
+/** What it does in one line, the model's, and the issue it closes. */
+function resultLine({ taint }: TaskState, { subject }: TaskAccepted, text: string): string {
+  const closes = subject?.kind === 'issue' ? `Closes #${subject.number}` : ''
+  if (text.trim() === '') return closes
+  const result = makeInert(renderTitle(text, subject), taint.length > 0 ? 'shown' : 'kept')
+  return `${result}. ${closes}`.trim()
 }
 
 const taintWords: Readonly<Record<string, string>> = {
@@ -154,7 +163,7 @@ function filesBlock(state: TaskState, files: readonly ChangedFile[]): string {
     ...setupLine(state),
     ...denied.map(call => `Denied: \`${cell(call.name)}\` (rule \`${cell(call.decision.rule)}\`).`),
     ...state.taint.map(taint => `Read from outside: ${cell(taint.source)}, ${cell(taint.detail)}.`),
-    `Model ${state.session?.started?.model ?? 'unknown'}, ${state.session?.turns.length ?? 0} turns.`,
+    `Model ${state.session?.started?.model ?? 'unknown'}, ${state.session?.turns.length ?? 0} turns. A signed record of all of it is with the operator; \`grokbot verify\` checks it.`,
     '</details>',
   ].join('\n')
 }

@@ -4,3 +4,15 @@ export function countLines(content: Uint8Array): number {
   for (let index = content.indexOf(0x0a); index >= 0; index = content.indexOf(0x0a, index + 1)) count++
   return content.byteLength > 0 && content[content.byteLength - 1] !== 0x0a ? count + 1 : count
 }
+
+/** Lines that differ, for `+9 -2`. */
+export function changedLines(old: Buffer, fresh: Buffer): { added: number; removed: number } {
+  const before = old.toString('utf8').split('\n')
+  const after = fresh.toString('utf8').split('\n')
+  const most = Math.min(before.length, after.length)
+  let same = 0
+  while (same < most && before[same] === after[same]) same++
+  let sameAfter = 0
+  while (sameAfter < most - same && before.at(-1 - sameAfter) === after.at(-1 - sameAfter)) sameAfter++
+  return { added: after.length - same - sameAfter, removed: before.length - same - sameAfter }
+}

@@ -1,3 +1,5 @@
+import { changedLines } from './line-counts.ts'
+
 /**
  * Replaces text in a file's bytes. Matching sees every line end as LF; what is written back keeps each line's own end, and
  * every byte outside the match, so that a file of mixed ends or another encoding stays exact.
@@ -164,16 +166,4 @@ function lineNumbers(bytes: Buffer, starts: readonly number[]): number[] {
     from = start
     return line
   })
-}
-
-/** Lines that differ, for `+9 -2`. */
-function changedLines(needle: Buffer, replacement: Buffer): { added: number; removed: number } {
-  const before = needle.toString('utf8').split('\n')
-  const after = replacement.toString('utf8').split('\n')
-  const most = Math.min(before.length, after.length)
-  let same = 0
-  while (same < most && before[same] === after[same]) same++
-  let sameAfter = 0
-  while (sameAfter < most - same && before.at(-1 - sameAfter) === after.at(-1 - sameAfter)) sameAfter++
-  return { added: after.length - same - sameAfter, removed: before.length - same - sameAfter }
 }

@@ -1,0 +1,63 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { openTaskSandbox, workOptions } from '../../worker/open-task-sandbox.ts'
+import { openSnapshotTaker } from '../../worker/take-snapshots.ts'
+import { makeScene, readTree, rules, workspaceOf } from '../git/scene.ts'
+
+const tickMs = 40
+
+async function openTaker() {
+  const scene = await makeScene()
+  const { remove: _, ...workspace } = await workspaceOf(scene)
+  const workDir = join(scene.folder, 'trees')
+  const runDir = join(scene.folder, 'session')
+  mkdirSync(runDir, { mode: 0o711 })
+  const limits = { user: scene.user, policy: 'required' as const, masked: [], roots: [], readHost: false, wallMs: 20_000, limits: {} }
+  const place = { sandbox: limits, store: scene.store, workspace, workDir, rules }
+  const opening = openTaskSandbox(limits, { profile: 'workspace', ...workOptions(workspace, runDir), files: true, poolSize: 1 })
+  const written: string[] = []
+  const taker = openSnapshotTaker(place, opening, () => written)
+  const sandbox = await opening
+  onTestFinished(async () => {
+    await taker.close()
+    await sandbox.close()
+  })
+  const sh = async (script: string) => expect(await sandbox.run({ argv: ['bash', '-c', script] })).toMatchObject({ exitCode: 0 })
+  const take = async () => {
+    const taken = await taker.take()
+    if (taken.kind !== 'taken') throw new Error(taken.reason)
+    return taken.tree
+  }
+  return { scene, written, workDir, sh, take, files: async () => readTree(scene, await take()) }
+}
+
+test('a command that changed no file has the tree before it, and none is made', async () => {
+  const { scene, workDir, sh, take } = await openTaker()
+  await sleep(tickMs)
+  expect(await take()).toBe(scene.baseTree)
+  // Without these no tree can be made any more.
+  rmSync(workDir, { recursive: true })
+  await sh('cat src/add.js; echo x > /tmp/x; git log --oneline')
+  expect(await take()).toBe(scene.baseTree)
+  await sh('echo more >> src/add.js')
+  await expect(take()).rejects.toThrow()
+})
+
+test('an edit of the same size with its time put back, and one within the same tick, are in the next tree', async () => {
+  const { sh, files } = await openTaker()
+  await sleep(tickMs)
+  await files()
+  await sh('touch -r src/keep.js /tmp/t; sed -i s/1/2/ src/keep.js; touch -r /tmp/t src/keep.js')
+  expect((await files())['100644 src/keep.js']).toBe('export const keep = 2\n')
+  await sh('sed -i s/2/3/ src/keep.js')
+  expect((await files())['100644 src/keep.js']).toBe('export const keep = 3\n')
+})
+
+test('a file that a tool wrote where git ignores it is in the tree, and what commands leave there is not', async () => {
+  const { written, sh, files } = await openTaker()
+  await sh('mkdir node_modules; echo mine > node_modules/own.js; echo theirs > node_modules/other.js')
+  written.push('node_modules/own.js')
+  expect(Object.keys(await files()).filter(name => name.includes('node_modules'))).toEqual(['100644 node_modules/own.js'])
+})

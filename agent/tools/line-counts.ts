@@ -5,10 +5,14 @@ export function countLines(content: Uint8Array): number {
   return content.byteLength > 0 && content[content.byteLength - 1] !== 0x0a ? count + 1 : count
 }
 
+/** The lines of a content, as `countLines` counts them. */
+export function linesOf(content: Uint8Array): string[] {
+  const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('utf8')
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n')
+}
+
 /** Lines that differ, for `+9 -2`. */
-export function changedLines(old: Buffer, fresh: Buffer): { added: number; removed: number } {
-  const before = old.toString('utf8').split('\n')
-  const after = fresh.toString('utf8').split('\n')
+export function changedLines(before: readonly string[], after: readonly string[]): { added: number; removed: number } {
   const most = Math.min(before.length, after.length)
   let same = 0
   while (same < most && before[same] === after[same]) same++

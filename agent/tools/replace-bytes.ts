@@ -23,7 +23,7 @@ export function replaceBytes(content: Uint8Array, oldText: string, newText: stri
   if (starts.length === 0) return { kind: 'missing' }
   const lines = lineNumbers(view.bytes, starts.slice(0, linesNamedMax))
   if (starts.length > 1 && !all) return { kind: 'several', count: starts.length, lines }
-  const changed = changedLines(needle, replacement)
+  const changed = changedLines(needle.toString('utf8').split('\n'), replacement.toString('utf8').split('\n'))
   return {
     kind: 'replaced',
     content: fill(content, view, { starts, needle, replacement }),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ignoreNote } from './ignored.ts'
-import { changedLines, countLines } from './line-counts.ts'
+import { changedLines, countLines, linesOf } from './line-counts.ts'
 import { contentHash, failed, fileFault, formatBytes, ok } from './outcome.ts'
 import { readTextFile } from './text-file.ts'
 import type { Primitive } from './tool.ts'
@@ -36,7 +36,7 @@ export const write: Primitive<Input> = {
     if (answer.kind === 'fault') return fileFault('write', input.path, answer)
     const lines = countLines(content)
     const edits = [{ path: workspacePath(input.path), contentHash: contentHash(content) }]
-    const detail = before.kind === 'read' ? signed(changedLines(Buffer.from(before.content), content)) : `+${lines}`
+    const detail = before.kind === 'read' ? signed(changedLines(linesOf(before.content), linesOf(content))) : `+${lines}`
     const what = answer.created ? 'Created' : 'Replaced the content of'
     const note = await ignoreNote(input.path, context.files)
     return ok(`${what} ${input.path} (${lines} lines, ${formatBytes(content.byteLength)}).${note}`, detail, { edits })

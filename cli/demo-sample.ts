@@ -62,6 +62,13 @@ export const demoScript: ModelScript = [
   },
   { toolCalls: [{ name: 'run_terminal_command', arguments: { command: 'node --test', description: 'check the change' } }] },
   {
-    text: 'Return an empty list for empty input\n\n`parse()` read `tokens[0]` without asking whether there is a token. It now returns an empty list when there is none.',
+    text: [
+      'Return an empty list for empty input',
+      '',
+      'Why: `parse()` read `tokens[0]` without asking whether there is a token.',
+      'Look first at: `src/parser.js` line 3.',
+      '',
+      '`node --test` failed in 1 of 2 tests before the change and passes in both after it.',
+    ].join('\n'),
   },
 ]

@@ -22,6 +22,8 @@ export const workerLimits = {
   messageCharactersMax: 4_000,
   /** The title of a pull request and of a commit: longer ones are cut where they are listed. */
   titleCharactersMax: 72,
+  /** What a model says under one label of a pull request; more of it stands with its other words. */
+  labelledCharactersMax: 600,
   /** Lines of what was done in a progress comment: it stays one look. */
   linesOfWorkMax: 8,
   /** How far our clock may be ahead of GitHub's, where a record does not have GitHub's own time. */

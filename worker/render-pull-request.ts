@@ -1,6 +1,7 @@
 import { type ChangedFile, lastSandbox, type Payload, type TaskAccepted, type TaskState } from '../domain/index.ts'
 import { joinBlocks, makeInert, makeInertForCommit } from '../effects/index.ts'
 import { withheldWords, withoutSecrets } from '../telemetry/index.ts'
+import { type AnswerParts, type PartName, partNames, readAnswerParts } from './answer-parts.ts'
 import { workerLimits } from './limits.ts'
 
 /** GitHub's own words: the last lines of a commit's message, after two that are empty. Drafts start workflows too. */
@@ -12,11 +13,8 @@ type Check = Payload<'check.settled'>
 export function renderTitle(answer: string, subject: TaskAccepted['subject']): string {
   // The whole answer is looked at: its first line alone may be half of a credential.
   const clean = withoutSecrets(answer)
-  const first = (clean === withheldWords ? '' : clean)
-    .split('\n')
-    .map(cleanHeading)
-    .find(line => line !== '')
-  return inertTitle((first ?? withoutSecrets(subject?.title ?? 'Change')).replace(/\s+/g, ' '), workerLimits.titleCharactersMax)
+  const { title } = readAnswerParts(clean === withheldWords ? '' : clean)
+  return inertTitle((title || withoutSecrets(subject?.title ?? 'Change')).replace(/\s+/g, ' '), workerLimits.titleCharactersMax)
 }
 
 /** Cut before it is made inert, and further as long as that makes it too long: a cut behind would bring words to life. */
@@ -27,14 +25,6 @@ function inertTitle(text: string, charactersMax: number): string {
   return inertTitle(text, Math.max(1, charactersMax - (title.length - workerLimits.titleCharactersMax)))
 }
 
-function cleanHeading(line: string): string {
-  return line
-    .replace(/^[#>*\-\s]+/, '')
-    .replace(/[*`_]+/g, '')
-    .replace(/[.\s]+$/, '')
-    .trim()
-}
-
 /** The body as a person reads it: verdict first, evidence by code, the model's prose in its own block, all of it listed. */
 export function renderPullRequest(state: TaskState, prefix: string, charactersMax: number): string {
   const accepted = required(state.accepted, 'task.accepted')
@@ -43,14 +33,17 @@ export function renderPullRequest(state: TaskState, prefix: string, charactersMa
   const files = change?.files ?? []
   const proven = verdict?.verdict === 'proven'
   const spread = holdsSpread(state)
+  const parts = readAnswerParts(spread ? '' : withoutSecrets(text))
   return joinBlocks(
     [
       proven ? '' : `**Draft: no check proves this.** ${(verdict?.reasons ?? []).join('; ')}`,
       taintBlock(state, proven),
       ciBlock(commit),
       resultLine(state, accepted, spread ? '' : text),
+      said(state, parts, ['why']),
       checksTable(state, accepted.base.sha, commit?.sha ?? ''),
-      ...(spread ? [withheldWords] : [changedTests(files), leftOut(change), filesBlock(state, files), modelBlock(state, text)]),
+      said(state, parts, ['lookFirst', 'notTested']),
+      ...(spread ? [withheldWords] : [changedTests(files), leftOut(change), filesBlock(state, files), modelBlock(state, parts)]),
       `<sub>Asked by @${accepted.requester.login}${accepted.subject ? ` in #${accepted.subject.number}` : ''}. Comment \`${prefix} help\` for what else it can do.</sub>`,
     ],
     charactersMax,
@@ -107,7 +100,7 @@ function checksTable({ checks }: TaskState, base: string, head: string): string 
       ? [
           row,
           `| the base's tests on the new code | – | ${resultOf(baseTests)} |`,
-          `| the new tests on the old code | ${resultOf(newTests)} | – |`,
+          `| the new tests on the old code | ${resultOf(newTests)}${isMissed(newTests) ? ', as they should' : ''} | – |`,
         ]
       : [row]
   })
@@ -116,6 +109,11 @@ function checksTable({ checks }: TaskState, base: string, head: string): string 
     '|---|---|---|',
     ...rows,
   ].join('\n')
+}
+
+/** Tests that notice when the change is not there. */
+function isMissed(check: Check | undefined): boolean {
+  return check !== undefined && check.killedBy === null && (check.counts?.failed ?? 0) > 0
 }
 
 export function resultOf(check: Check | undefined): string {
@@ -193,9 +191,15 @@ function setupLine({ setup }: TaskState): string[] {
   return [`Setup: ${commands}${detected}${profile}, exit ${setup.exitCode ?? 'unknown'}${hosts ? `; network: ${hosts}` : ''}.`]
 }
 
-function modelBlock({ taint }: TaskState, text: string): string {
-  if (text.trim() === '') return ''
-  const quoted = makeInert(text.trim(), taint.length > 0 ? 'shown' : 'kept')
+/** The model's own words under labels of ours. Made inert with the label before them: what a line begins with decides what is code. */
+function said({ taint }: TaskState, parts: AnswerParts, names: readonly PartName[]): string {
+  const lines = names.filter(name => parts[name] !== '').map(name => `**${partNames[name]}**: ${parts[name]}`)
+  return makeInert(lines.join('\n'), taint.length > 0 ? 'shown' : 'kept')
+}
+
+function modelBlock({ taint }: TaskState, { rest }: AnswerParts): string {
+  if (rest === '') return ''
+  const quoted = makeInert(rest, taint.length > 0 ? 'shown' : 'kept')
     .split('\n')
     .map(line => `> ${line}`)
     .join('\n')

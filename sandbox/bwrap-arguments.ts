@@ -35,7 +35,7 @@ export function holderArguments(
     ...['--size', String(engineLimits.runTmpfsBytes), '--tmpfs', treeRoot],
     ...steps.flatMap(step => mountArguments(step, treeRoot, folder)),
     ...['--remount-ro', '/', '--json-status-fd', String(fds.status), '--clearenv'],
-    ...Object.entries(launchMark).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...Object.entries(launchMark()).flatMap(([name, value]) => ['--setenv', name, value]),
     ...['--', engine.shell, '-c', 'echo ready && exec sleep infinity'],
   ]
 }

@@ -60,7 +60,7 @@ export function launch(options: LaunchOptions): Launched {
     const asRoot = process.getuid?.() === 0
     const child = spawn(...limitedArgv(options.shell, options.argv, limits), {
       stdio,
-      env: launchMark,
+      env: launchMark(),
       cwd: '/',
       ...(asRoot ? { uid: user.uid, gid: user.gid } : {}),
     })
@@ -70,8 +70,31 @@ export function launch(options: LaunchOptions): Launched {
   }
 }
 
-/** The environment of every launcher, by which `sweepOrphans` knows what is ours. bwrap clears it for what it starts. */
-export const launchMark = { GROKBOT_SANDBOX: '1' } as const
+export const markName = 'GROKBOT_SANDBOX'
+
+/**
+ * The environment of every launcher, by which `sweepOrphans` knows what is ours and whose it is. bwrap clears it for what it
+ * starts.
+ */
+export function launchMark(): Record<string, string> {
+  mark ??= markOf('self')
+  if (mark === null) throw new Error('this process has no entry in /proc')
+  return { [markName]: mark }
+}
+
+let mark: string | null = null
+
+/** `PID.START` of a process that lives, as /proc numbers it, which need not be how the process numbers itself. */
+export function markOf(pid: number | 'self'): string | null {
+  try {
+    // The name in parentheses may hold spaces and parentheses; the state comes behind it, the start is the 20th field.
+    const [number, rest] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(/ \(.*\) /s)
+    const fields = (rest ?? '').split(' ')
+    return /^[ZX]/.test(rest ?? '') ? null : `${number}.${fields[19]}`
+  } catch {
+    return null
+  }
+}
 
 /** The program and arguments that run `argv` under the limits, without a process in between. */
 export function limitedArgv(shell: string, argv: readonly string[], limits: ResourceLimits): [string, string[]] {

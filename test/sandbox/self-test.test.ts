@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -203,11 +204,13 @@ test('when the holder dies, a running command is ended by "sandbox" and the next
   expect(await sandbox.run({ argv: ['true'] })).toMatchObject({ kind: 'unavailable', reason: expect.stringMatching(/holder has ended/) })
 })
 
+const doorOfSandbox = pathToFileURL(join(import.meta.dirname, '../../sandbox/index.ts')).href
+
 /** What a worker does until it is killed: opens a sandbox and starts a command that leaves daemons. */
 function workerCode(options: SandboxOptions, mark: string): string {
   const script = `setsid sleep ${mark} & nohup sleep ${mark} & echo started; sleep ${mark}`
   return `
-    const { openSandbox } = await import(${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../sandbox/index.ts')).href)})
+    const { openSandbox } = await import(${JSON.stringify(doorOfSandbox)})
     const sandbox = await openSandbox(${JSON.stringify(options)})
     await sandbox.files.list('.', 1)
     sandbox.run({ argv: ['bash', '-c', ${JSON.stringify(script)}], onOutput: () => process.stdout.write('ready\\n') })`
@@ -222,7 +225,7 @@ async function waitForEnd(processes: readonly Found[]): Promise<Found[]> {
   return alive(processes)
 }
 
-test('a killed worker process leaves nothing, and what it might leave is swept at boot', async () => {
+test('a killed worker process leaves nothing, and what it might leave is swept', async () => {
   const mark = `6${process.pid}1`
   const code = workerCode(sandboxOptions(makePlace(), { poolSize: 2, files: true }), mark)
   const worker = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -251,7 +254,7 @@ test('the sweep ends an orphan of the sandbox user that carries our mark, and no
   const identity = mode === 'slots' ? { uid: user.uid, gid: user.gid } : {}
   const orphaning = spawn(
     '/bin/sh',
-    ['-c', `GROKBOT_SANDBOX=1 unshare -U sleep ${mark} & unshare -U sleep ${mark}8 & GROKBOT_SANDBOX=1 sleep ${mark}9 & sleep 0.5`],
+    ['-c', `GROKBOT_SANDBOX=$$.1 unshare -U sleep ${mark} & unshare -U sleep ${mark}8 & GROKBOT_SANDBOX=$$.1 sleep ${mark}9 & sleep 0.5`],
     {
       stdio: 'ignore',
       detached: true,
@@ -265,3 +268,31 @@ test('the sweep ends an orphan of the sandbox user that carries our mark, and no
   expect([swept.map(({ command }) => command), marked(mark).sort()]).toEqual([['sleep'], [`sleep ${mark}8 `, `sleep ${mark}9 `]])
   spawn('/usr/bin/pkill', ['-9', '-f', `^sleep ${mark}`])
 })
+
+test('a sweep by a worker that is pid 1 takes no sandbox that lives, and those of a dead process beside it', async () => {
+  const mark = `6${process.pid}4`
+  const sweeping = `
+    const { openSandbox, sweepOrphans } = await import(${JSON.stringify(doorOfSandbox)})
+    const { spawn } = await import('node:child_process')
+    const { once } = await import('node:events')
+    const options = ${JSON.stringify(sandboxOptions(makePlace(), { poolSize: 1, files: true }))}
+    const sandbox = await openSandbox(options)
+    await sandbox.files.list('.', 1)
+    const running = sandbox.run({ argv: ['sleep', '2'] })
+    const dead = ['-c', 'GROKBOT_SANDBOX=$$.1 unshare -U sleep ${mark} & sleep 0.5']
+    await once(spawn('/bin/sh', dead, { stdio: 'ignore', uid: options.user.uid, gid: options.user.gid }), 'exit')
+    const swept = sweepOrphans(options.user)
+    const { exitCode, killedBy } = await running
+    const next = await sandbox.run({ argv: ['true'] })
+    const files = await sandbox.files.list('.', 1).then(() => 'alive', () => 'dead')
+    await sandbox.close()
+    console.log(JSON.stringify({ pid: process.pid, swept: swept.map(({ command }) => command), exitCode, killedBy, next: next.kind, files }))`
+  const alone = [...(mode === 'slots' ? [] : ['--user', '--map-current-user']), '--pid', '--fork', '--kill-child', '--mount-proc']
+  const child = spawn('unshare', [...alone, process.execPath, '--input-type=module', '-e', sweeping], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  child.stdout.on('data', (text: Buffer) => (said += text))
+  await once(child, 'exit')
+  expect(JSON.parse(said)).toEqual({ pid: 1, swept: ['sleep'], exitCode: 0, killedBy: null, next: 'ended', files: 'alive' })
+}, 60_000)

@@ -15,6 +15,7 @@ export const crashpointNames = [
   'model.midStream',
   'tool.running',
   'tree.made',
+  'patch.beforeWrite',
   'check.ran',
   'commit.made',
   'effect.reaction.beforeSend',

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import {
@@ -25,6 +25,7 @@ import type { Ledger } from '../ledger/index.ts'
 import { crashpoint, type Logger } from '../telemetry/index.ts'
 import { workerLimits } from './limits.ts'
 import type { Signer } from './ports.ts'
+import { replaceFile } from './replace-file.ts'
 import { toolVersion } from './tool-version.ts'
 
 export type BundlePorts = { ledger: Pick<Ledger, 'task' | 'readRecord' | 'readEvents'>; signer: Signer | null; logger: Logger }
@@ -145,23 +146,6 @@ function* inPieces(lines: Iterable<string>): Generator<string> {
     piece = ''
   }
   if (piece !== '') yield piece
-}
-
-let parts = 0
-
-/** Written aside and renamed: a reader sees the old file or the new one, also after a power cut. */
-async function replaceFile(file: string, text: Iterable<string>): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-  parts += 1
-  const part = `${file}.${process.pid}.${parts}.part`
-  const handle = await open(part, 'w', 0o600)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(part, file)
 }
 
 function nullIfAbsent(error: NodeJS.ErrnoException): null {

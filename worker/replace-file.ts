@@ -1,0 +1,28 @@
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+
+let parts = 0
+
+/**
+ * Written aside and renamed: a reader sees the old file or the new one, also after a power cut or a full disk. Whether the
+ * file is there may therefore stand for "it is whole". Safe to repeat, and by several processes at once.
+ */
+export async function replaceFile(file: string, content: string | Uint8Array | Iterable<string>): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+  parts += 1
+  const part = `${file}.${process.pid}.${parts}.part`
+  try {
+    const handle = await open(part, 'w', 0o600)
+    try {
+      await handle.writeFile(content)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(part, file)
+  } catch (error) {
+    // On a full disk each new try would leave one more of them.
+    await rm(part, { force: true }).catch(() => undefined)
+    throw error
+  }
+}

@@ -8,6 +8,7 @@ import { cliLimits } from '../cli/limits.ts'
 import { subCommands } from '../cli/sub-commands.ts'
 import { limitTable, RepositoryConfig } from '../config-schema/index.ts'
 import { commandTable, eventTypes } from '../domain/index.ts'
+import { domainLimits } from '../domain/limits.ts'
 import { effectsLimits } from '../effects/limits.ts'
 import { gitLimits } from '../git/limits.ts'
 import { ledgerLimits } from '../ledger/limits.ts'
@@ -54,6 +55,7 @@ function fixedLimits(): string[][] {
     { of: 'agent', file: 'agent/limits.ts', limits: { ...sessionLimits } },
     { of: 'app', file: 'app/limits.ts', limits: { ...appLimits } },
     { of: 'cli', file: 'cli/limits.ts', limits: { ...cliLimits } },
+    { of: 'domain', file: 'domain/limits.ts', limits: { ...domainLimits } },
     { of: 'effects', file: 'effects/limits.ts', limits: { ...effectsLimits } },
     { of: 'git', file: 'git/limits.ts', limits: { ...gitLimits } },
     { of: 'ledger', file: 'ledger/limits.ts', limits: { ...ledgerLimits } },

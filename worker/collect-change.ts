@@ -60,7 +60,8 @@ async function describeChange(
   const { store } = base
   const diff = await diffTrees(store, workspace.baseTree, adopted.tree)
   const all = diff.files
-  const links = await listLinks(store, adopted.tree)
+  // Those of the base too: one that was taken away comes back with its protected name, and leads where it led.
+  const links = (await Promise.all([workspace.baseTree, adopted.tree].map(tree => listLinks(store, tree)))).flat()
   const leaks = await findLeaks(store, adopted.tree, diff)
   const guarded = findProtected(all, { extra: base.config.protected.value, links, madeBySetup })
   const known = new Set(guarded.map(({ path }) => path))

@@ -114,6 +114,17 @@ describe('C04: symlinks of the repository that lead out of it', () => {
   })
 })
 
+describe('C04b: a workflow written through where the workflow folder leads', () => {
+  // The link is taken away first: a tree without it says nothing of where it will lead when it is put back.
+  test('is left out, also when the link is gone from the tree', { timeout }, async () => {
+    const files = { '.github/workflows': { link: '../ci' }, 'ci/test.yml': 'on: push\n' }
+    const plays = [run('rm .github/workflows'), write('ci/evil.yml', 'on: push\n'), goodFix]
+    const { state, pushed } = await stage.attack({ files, plays })
+    expect(state.change?.refused).toContainEqual({ path: 'ci/evil.yml', reason: 'runs with the repository’s secrets' })
+    expect(Object.keys(pushed)).toEqual(['.github/workflows', 'ci/test.yml', 'package.json', 'sum.js', 'sum.test.js'])
+  })
+})
+
 describe('C09: a process that outlives its command', () => {
   test('is gone, and later commands do not meet it', { timeout }, async () => {
     const { results } = await stage.attack({

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type ChangedFile, findProtected } from '../../domain/index.ts'
+import { protectedTable } from '../../domain/protected-paths.ts'
 
 function changed(path: string, more: Partial<ChangedFile> = {}): ChangedFile {
   return { path, status: 'modified', from: null, mode: '100644', added: 1, removed: 1, notes: [], ...more }
@@ -151,4 +152,73 @@ test('a path in Git LFS is not edited as a file', () => {
   expect(findProtected([changed('art/logo.psd', { notes: ['binary', 'Git LFS'] })], { extra: [] })).toEqual([
     { path: 'art/logo.psd', from: null, reason: 'kept in Git LFS' },
   ])
+})
+
+test('every row of the table protects its own name, and the one below it, where it says', () => {
+  const missed = protectedTable.flatMap(row =>
+    row.patterns.flatMap(pattern => {
+      const name = pattern.replace(/^\*\*\/|\/$/g, '')
+      const places = pattern.startsWith('**/') ? [name, `a/b/${name}`, `${name}/x`] : [name, `${name}/x`]
+      return places.filter(path => findProtected([changed(path)], { extra: [] }).length === 0)
+    }),
+  )
+  expect(missed).toEqual([])
+})
+
+describe('symbolic links that a change adds to hide where a protected name leads', () => {
+  const base = [
+    { path: '.github/workflows', target: '../ci' },
+    { path: 'CLAUDE.md', target: 'notes/ai.md' },
+  ]
+  const many = (count: number) => Array.from({ length: count }, (_, at) => ({ path: `.github/l${at}`, target: `../x/${at}` }))
+  const foundAmong = (links: { path: string; target: string }[]) =>
+    findProtected(
+      ['ci/evil.yml', 'notes/ai.md', 'src/a.js'].map(path => changed(path)),
+      { extra: [], links },
+    ).map(({ path }) => path)
+
+  test.each([500, 1_100, 12_000])('%i of them hide nothing', { timeout: 5_000 }, count => {
+    expect([foundAmong([...base, ...many(count)]), foundAmong([...many(count), ...base])]).toEqual([
+      ['ci/evil.yml', 'notes/ai.md'],
+      ['ci/evil.yml', 'notes/ai.md'],
+    ])
+  })
+
+  test('more than are followed refuse the whole change, and the reason says why', { timeout: 10_000 }, () => {
+    const reason = 'symbolic links lead on from protected names further than is followed (linkedPartsMax 200000)'
+    expect(findProtected([changed('src/a.js', { from: 'src/b.js' })], { extra: [], links: [...base, ...many(100_000)] })).toEqual([
+      { path: 'src/a.js', from: 'src/b.js', reason },
+    ])
+  })
+
+  test('as many of them elsewhere refuse nothing', { timeout: 20_000 }, () => {
+    const links = Array.from({ length: 200_000 }, (_, at) => ({ path: `node_modules/.bin/l${at}`, target: `../x${at}/cli.js` }))
+    expect(foundAmong([...links, ...base])).toEqual(['ci/evil.yml', 'notes/ai.md'])
+  })
+
+  test('one that grows with each turn, and chains in each other, end at the limit in time', { timeout: 5_000 }, () => {
+    expect(foundAmong([...base, { path: '.github/a', target: '../b/c' }, { path: 'b', target: 'b/b' }])).toEqual([
+      'ci/evil.yml',
+      'notes/ai.md',
+      'src/a.js',
+    ])
+    const deep = Array.from({ length: 2_000 }, (_, at) => ({
+      path: `${'d/'.repeat(at + 1)}l`,
+      target: `${'../'.repeat(at + 2)}${'d/'.repeat(2_000 - at)}x`,
+    }))
+    expect(foundAmong([{ path: 'docs/codeowners', target: `../${'d/'.repeat(2_000)}l` }, ...deep, ...base]).slice(0, 2)).toEqual([
+      'ci/evil.yml',
+      'notes/ai.md',
+    ])
+  })
+
+  test('one to the root makes every path one behind a protected name', () => {
+    expect(foundAmong([{ path: '.claude', target: '.' }])).toEqual(['ci/evil.yml', 'notes/ai.md', 'src/a.js'])
+    expect(foundAmong([{ path: '.github/self', target: '..' }])).toEqual(['ci/evil.yml', 'notes/ai.md', 'src/a.js'])
+    expect(foundAmong([{ path: 'docs', target: '.' }])).toEqual([])
+  })
+})
+
+test('a name of many blanks is read in time', { timeout: 2_000 }, () => {
+  expect(findProtected([changed(`${' '.repeat(200_000)}x`)], { extra: [] })).toEqual([])
 })

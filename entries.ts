@@ -9,8 +9,8 @@ import path from 'node:path'
  * each of the two has one of its own with nothing else in it.
  */
 const entries = {
-  main: { source: 'cli/main.ts', built: 'main.cjs' },
-  sessionThread: { source: 'worker/session-thread.ts', built: 'session-thread.cjs' },
+  main: { source: 'cli/main.ts', built: 'main.mjs' },
+  sessionThread: { source: 'worker/session-thread.ts', built: 'session-thread.mjs' },
   fileHost: { source: 'sandbox/file-host/main.ts', built: 'inside/file-host/main.cjs' },
   relay: { source: 'sandbox/egress/relay.ts', built: 'inside/relay/relay.cjs' },
   credentialHelper: { source: 'git/credential-helper.sh', built: 'git/credential-helper.sh' },

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'esbuild'
+import { entryPlaces } from '../entries.ts'
 import { buildFolder } from '../tools/build/build-folder.ts'
 import { type WatchedModel, watchModel } from './model-watch.ts'
 import { type Memory, readTreeMemory } from './process-tree.ts'
@@ -56,7 +57,7 @@ export async function openStage(): Promise<Stage> {
   const env = { PATH: process.env.PATH ?? '', HOME: folder, OPENAI_BASE_URL: watched.model.url, OPENAI_API_KEY: 'bench' }
   const node = (argv: readonly string[]) => spawn(process.execPath, argv, { cwd: repository, env, stdio: ['ignore', 'ignore', 'pipe'] })
   const spawnProgram = (argv: readonly string[]) =>
-    node([path.join(dist, 'main.cjs'), 'run', '--repo', repository, '--data', dataDir, '--json', ...argv])
+    node([path.join(dist, entryPlaces().main.built), 'run', '--repo', repository, '--data', dataDir, '--json', ...argv])
   const script = (kind: Kind, turns: number) =>
     watched.model.script((_, step) => (step < turns ? { toolCalls: [toolCall(kind, step)] } : { text: 'There is nothing to change.' }))
 

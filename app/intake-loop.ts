@@ -1,6 +1,7 @@
 import { askedWaitOf, createBackOff, type RetryLimits, sleepUnlessStopped } from '../effects/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 import { type IntakePorts, takeDelivery } from './intake.ts'
+import { appLimits } from './limits.ts'
 import { type OutboxLimits, type OutboxPorts, sendOutbox } from './outbox.ts'
 
 export type IntakeLoop = {
@@ -18,8 +19,6 @@ export type IntakeLoopPorts = {
   limits(): OutboxLimits & RetryLimits & { deliveryDrainMs: number }
   logger: Logger
 }
-
-const deliveriesAtOnceMax = 100
 
 /**
  * Takes stored deliveries and sends the outbox whenever it is woken, and again and again without being woken: after a
@@ -48,7 +47,7 @@ export function startIntakeLoop(ports: IntakeLoopPorts): IntakeLoop {
   })
   const taking = startTurns(ports, stop, async () => {
     const { taken, looked } = await takePending(deliveries, stop)
-    if (looked < deliveriesAtOnceMax) caughtUp = true
+    if (looked < appLimits.deliveriesAtOnceMax) caughtUp = true
     if (taken > 0) sending.wake()
   })
   return {
@@ -78,7 +77,7 @@ function startTurns({ limits, logger }: IntakeLoopPorts, stop: AbortSignal, turn
 
 /** One delivery that fails keeps no other waiting: it stays pending and is tried again, each time after a longer while. */
 async function takePending({ intake, limits, backOff, logger }: IntakeLoopPorts & { backOff: OutboxPorts['backOff'] }, stop: AbortSignal) {
-  const pending = await intake.ledger.pendingDeliveries(deliveriesAtOnceMax + backOff.waiting())
+  const pending = await intake.ledger.pendingDeliveries(appLimits.deliveriesAtOnceMax + backOff.waiting())
   const due = pending.filter(({ id }) => backOff.due(id))
   let taken = 0
   for (const delivery of due) {

@@ -4,4 +4,8 @@ export const appLimits = {
   lanesTasksMax: 100,
   /** Tasks of one thread that are looked at; in one that had more within the time, the refusal is said again. */
   tasksLookedAtMax: 200,
+  /** Stored deliveries that are taken in one go. */
+  deliveriesAtOnceMax: 100,
+  /** How long one answer of the ledger to `/readyz` counts: whoever asks more often writes no more often. */
+  checkKeptMs: 1_000,
 } as const

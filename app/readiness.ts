@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/index.ts'
+import { appLimits } from './limits.ts'
 
 export type ReadinessPorts = {
   ledger: Pick<Ledger, 'setSwitch'>
@@ -11,8 +12,6 @@ export type ReadinessPorts = {
   now(): number
 }
 
-/** How long one answer of the ledger counts: whoever asks more often writes no more often. */
-const checkKeptMs = 1_000
 const switchName = 'written'
 
 /**
@@ -25,7 +24,7 @@ export function createReadiness(ports: ReadinessPorts): () => Promise<string | n
   let writable: Promise<boolean> = Promise.resolve(false)
   const isWritable = () => {
     const now = ports.now()
-    if (now - checkedAt < checkKeptMs) return writable
+    if (now - checkedAt < appLimits.checkKeptMs) return writable
     checkedAt = now
     writable = ports.ledger.setSwitch(switchName, String(now), ports.owner).then(
       () => true,

@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-
-const pointerBytesMax = 4_096
+import { gitLimits } from './limits.ts'
 
 /**
  * Where the parts of a person's repository lie, found by reading files only: no git is started in it, so nothing of its
@@ -15,7 +14,7 @@ export function findRepository(folder: string): { gitDir: string; objects: strin
 }
 
 function readPointer(file: string, base: string, before: string): string | null {
-  if (!isFile(file) || statSync(file).size > pointerBytesMax) return null
+  if (!isFile(file) || statSync(file).size > gitLimits.gitPointerBytesMax) return null
   const text = readFileSync(file, 'utf8').trimEnd()
   return text.startsWith(before) && text.length > before.length ? resolve(base, text.slice(before.length)) : null
 }

@@ -24,6 +24,12 @@ export const gitLimits = {
   indexPackCpuSecondsMax: 120,
   /** A pointer of Git LFS is never larger (its specification says less than 1024 bytes). */
   pointerBytesMax: 1_023,
+  /** A `.git` file that points to a gitdir, and the files of one that point further. */
+  gitPointerBytesMax: 4_096,
+  /** Reading one commit of a person's own repository, for `verify`. */
+  commitWallMs: 60_000,
+  /** A commit is one small object. */
+  commitBytesMax: 4_194_304,
   /** A `.gitattributes` that is read to know what Git LFS has. */
   attributesBytesMax: 1_048_576,
   /** Where a symbolic link leads: the kernel follows no longer one. */

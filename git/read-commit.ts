@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { bareConfig, writeRepository } from './bare-repository.ts'
 import { findRepository } from './find-repository.ts'
+import { gitLimits } from './limits.ts'
 import { checkSha } from './ref-name.ts'
 import { runGit } from './run-git.ts'
 
@@ -12,10 +13,6 @@ export type CommitRead =
   /** The repository does not have this commit, or what it has under its name is another one. */
   | { kind: 'absent' }
   | { kind: 'no-repository'; message: string }
-
-/** Of a person's own repository, read by `verify`: a commit is one small object. */
-const readWallMs = 60_000
-const commitBytesMax = 4_194_304
 
 /**
  * Reads one commit of any folder a person names, work tree or bare. Nothing of that repository but its objects is given
@@ -32,8 +29,8 @@ export async function readCommit(folder: string, sha: string): Promise<CommitRea
       gitDir: scratch,
       argv: ['cat-file', 'commit', checkSha(sha)],
       env: { GIT_OBJECT_DIRECTORY: found.objects },
-      stdoutBytesMax: commitBytesMax,
-      wallMs: readWallMs,
+      stdoutBytesMax: gitLimits.commitBytesMax,
+      wallMs: gitLimits.commitWallMs,
     })
     if (exitCode !== 0 || hashObject('commit', stdout) !== sha) return { kind: 'absent' }
     return parseCommit(stdout)

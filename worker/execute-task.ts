@@ -28,7 +28,7 @@ export async function executeTask(claim: Claim, cancel: AbortSignal, ports: Work
     const place = await openTaskWorkspace(task, base)
     await runTaskSession(task, base, place)
     const change = await collectChange(task, base, place)
-    if (task.stop.reason === switchedOff) goOn(task)
+    if (task.stop.reason === switchedOff || !task.log.state().session?.ended) goOn(task)
     if (isStopped(task.log.state())) return await endTask(task, decideEnd(task.log.state(), null))
     await runChecks(task, base, change, place)
     const verdict = await judgeChange(task, base, change)

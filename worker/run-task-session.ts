@@ -1,9 +1,10 @@
 import type { SessionStart } from '../agent/index.ts'
 import type { LimitValues } from '../config-schema/index.ts'
-import { findCommand } from '../domain/index.ts'
+import { findCommand, type TaskState } from '../domain/index.ts'
 import { modelSettingsOf } from './model-settings.ts'
 import { type TaskPlace, treePlaceOf } from './open-task-workspace.ts'
 import { report } from './report.ts'
+import { restoreTree } from './restore-tree.ts'
 import type { SessionOrder } from './session-order.ts'
 import { Stopped, stopOf } from './stopped.ts'
 import type { Base, Task } from './task.ts'
@@ -20,17 +21,35 @@ export async function runTaskSession(task: Task, base: Base, place: TaskPlace): 
   // Cancelled before it was opened: it brings its files back and ends, without a request or a command.
   const stop = cancel && !task.stop.aborted ? AbortSignal.abort(new Error('cancel was asked for')) : task.stop
   if (!cancel) report(task, { kind: 'stage', stage: 'session', detail: ports.model.model })
+  // The record's work is in the work tree: made there by this session, or brought back by it.
+  let holdsWork = !mayHaveWritten(task.log.state())
   const result = await task.room.run(orderOf(task, base, place), stop, message => {
-    if (message.kind === 'progress') report(task, { kind: 'session', update: message.update })
+    if (message.kind !== 'progress') return
+    if (message.update.kind === 'resumed') holdsWork = true
+    report(task, { kind: 'session', update: message.update })
   })
   await task.log.refresh()
-  if (result.kind === 'ended-by-force') {
-    task.ports.logger.warn({ task: task.id }, 'the session did not end by itself after it was stopped; its thread was ended')
-    throw stopOf(task)
-  }
+  if (result.kind === 'ended-by-force') await leaveByForce(task, place, holdsWork)
   if (result.kind === 'handed-over') throw new Stopped('handed-back')
   if (result.kind === 'fenced') throw new OwnershipLost(`task ${task.id}: the session was fenced`)
   if (result.kind === 'config-error') throw new Error(`${result.key}: ${result.message}`)
+}
+
+/**
+ * Its thread is gone and left no end, but what it had done is there and goes the way of every other stopped session's. A
+ * work tree it had not brought back yet would be taken for "nothing was done": then the last snapshot stands for it.
+ */
+async function leaveByForce(task: Task, place: TaskPlace, holdsWork: boolean): Promise<void> {
+  task.ports.logger.warn({ task: task.id }, 'the session did not end by itself after it was stopped; its thread was ended')
+  const stopped = stopOf(task)
+  if (stopped instanceof OwnershipLost || stopped.kind === 'handed-back') throw stopped
+  const { setup, snapshot } = task.log.state()
+  if (!holdsWork) await restoreTree(treePlaceOf(place), snapshot?.tree ?? setup?.baselineTree ?? place.workspace.baseTree)
+}
+
+/** The same question as the session's own when it resumes: only then does it bring files back, and says so. */
+function mayHaveWritten({ session }: TaskState): boolean {
+  return (session?.turns ?? []).some(turn => turn.calls.some(({ started }) => started !== null && !started.readOnly))
 }
 
 function orderOf(task: Task, base: Base, place: TaskPlace): SessionOrder {

@@ -5,16 +5,24 @@ import { execa } from 'execa'
 import { ulid } from 'ulid'
 import { workerSettings } from '../../cli/read-operator.ts'
 import { readLocalRepository } from '../../cli/run/local-repository.ts'
-import { acceptAndClaim, openRunKeys, openRunPlace, runPorts } from '../../cli/run/open-run.ts'
+import { acceptAndClaim, claimAgain, openRunKeys, openRunPlace, runPorts } from '../../cli/run/open-run.ts'
 import { decideRun, proposeRun, readCommand } from '../../cli/run/order.ts'
 import type { TaskState } from '../../domain/index.ts'
+import type { Claim } from '../../ledger/index.ts'
 import { type ModelScript, startFakeModel } from '../../simulator/index.ts'
 import { silentLogger } from '../../telemetry/index.ts'
 import { executeTask, type WorkerPorts } from '../../worker/index.ts'
+import { Stopped } from '../../worker/stopped.ts'
 
 export type Files = Readonly<Record<string, string>>
 /** `grokbot run` without its process: many tasks, one after another, on one data folder. */
-export type Fixer = { fix(files: Files, script: ModelScript): Promise<TaskState>; close(): Promise<void> }
+export type Fixer = {
+  dataDir: string
+  fix(files: Files, script: ModelScript, cancel?: AbortSignal): Promise<TaskState>
+  /** Another attempt at a task that was handed back. */
+  goOn(taskId: string, cancel?: AbortSignal): Promise<TaskState>
+  close(): Promise<void>
+}
 
 export async function openFixer(operator: object = {}, other: Partial<WorkerPorts> = {}): Promise<Fixer> {
   const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-fixer-'))
@@ -28,8 +36,16 @@ export async function openFixer(operator: object = {}, other: Partial<WorkerPort
   const place = openRunPlace(dataDir, openRunKeys(dataDir, environment, settings))
   const endpoint = { baseUrl: model.url, apiKey: 'none', model: 'scripted' }
   let number = 0
+  const execute = (claim: Claim, cancel = new AbortController().signal) => {
+    const ports = runPorts(place, { environment, model: endpoint, logger: silentLogger, sessionPlace: 'here', progress: () => undefined })
+    return executeTask(claim, cancel, { ...ports, ...other }).catch(async error => {
+      if (error instanceof Stopped) await place.ledger.releaseTask(claim)
+      throw error
+    })
+  }
   return {
-    async fix(files, script) {
+    dataDir,
+    async fix(files, script, cancel) {
       number += 1
       const root = path.join(folder, `repository-${number}`)
       await makeRepository(root, files)
@@ -41,9 +57,12 @@ export async function openFixer(operator: object = {}, other: Partial<WorkerPort
         subject: null,
         repository: await readLocalRepository(root, null),
       }
-      const claim = await acceptAndClaim(place, proposeRun(order, `t_${ulid()}`, settings, Date.now()), settings)
-      const ports = runPorts(place, { environment, model: endpoint, logger: silentLogger, sessionPlace: 'here', progress: () => undefined })
-      return await executeTask(claim, new AbortController().signal, { ...ports, ...other })
+      return await execute(await acceptAndClaim(place, proposeRun(order, `t_${ulid()}`, settings, Date.now()), settings), cancel)
+    },
+    async goOn(taskId, cancel) {
+      const claim = await claimAgain(place, taskId, settings)
+      if (claim === 'ended') throw new Error(`${taskId} has ended`)
+      return await execute(claim, cancel)
     },
     async close() {
       await model.close()

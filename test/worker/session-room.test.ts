@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
@@ -8,6 +6,7 @@ import { registerSecret } from '../../telemetry/index.ts'
 import { modelSettingsOf } from '../../worker/model-settings.ts'
 import type { SessionOrder } from '../../worker/session-order.ts'
 import { openSessionRoom } from '../../worker/session-room.ts'
+import { lockLedger } from './lock-ledger.ts'
 import { openWorker } from './open-worker.ts'
 
 /** An order for a real thread. Its sandbox is unavailable at once: what is tested needs none. */
@@ -50,17 +49,6 @@ async function openOrder(cancelGraceMs: number): Promise<SessionOrder> {
     poolSize: 0,
     crashpoint: null,
     cancelGraceMs,
-  }
-}
-
-/** Another process that has the ledger's write lock: whoever writes waits inside SQLite, where no message reaches it. */
-async function lockLedger(dataDir: string): Promise<() => Promise<void>> {
-  const script = `const d = new (require('better-sqlite3'))(process.argv[1]); d.exec('BEGIN IMMEDIATE'); console.log('held'); setInterval(() => {}, 1e6)`
-  const child = spawn(process.execPath, ['-e', script, path.join(dataDir, 'ledger.db')], { stdio: ['ignore', 'pipe', 'inherit'] })
-  await once(child.stdout, 'data')
-  return async () => {
-    child.kill('SIGKILL')
-    await once(child, 'exit')
   }
 }
 

@@ -2,4 +2,8 @@
 export const cliLimits = {
   /** How long a delivery that is being stored may take to get its answer: GitHub sends one that was cut off to nobody else. */
   lastAnswersMs: 1_000,
+  /** From here on an effect that is still unknown is shown by `doctor`: reading it back has not helped. */
+  unknownShownMs: 900_000,
+  /** So many of them are named. */
+  unknownNamedMax: 10,
 } as const

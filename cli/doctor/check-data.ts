@@ -2,9 +2,10 @@ import { existsSync, statfsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Environment } from '../../config-schema/index.ts'
 import { entryPath } from '../../entries.ts'
-import { findDeadOwners, openSqliteLedger } from '../../ledger/index.ts'
+import { findDeadOwners, type Ledger, openSqliteLedger } from '../../ledger/index.ts'
 import { makeDataFolder } from '../data-folder.ts'
 import { UsageError } from '../exit.ts'
+import { cliLimits } from '../limits.ts'
 import { readOperator } from '../read-operator.ts'
 import { bytes, plural } from '../view/units.ts'
 import { broken, degraded, type Finding, ok, tried } from './finding.ts'
@@ -58,11 +59,30 @@ async function ledgerFindings(dataDir: string): Promise<Finding[]> {
             'grokbot run --resume TASK, or start serve, which goes on with them',
           )
         : ok('ledger', `opens; ${plural(running.length, 'running task')}`),
+      await effectsFinding(ledger),
       ...(pulled ? [degraded('kill switch', 'pulled: no run starts', 'grokbot switch clear')] : [ok('kill switch', 'clear')]),
     ]
   } finally {
     await ledger.close()
   }
+}
+
+/** GitHub did not say whether it did something, and reading it back has not helped for a while: only a person can tell. */
+async function effectsFinding(ledger: Ledger): Promise<Finding> {
+  const updatedBefore = Date.now() - cliLimits.unknownShownMs
+  const window = { states: 'unknown', updatedBefore, limit: cliLimits.unknownNamedMax } as const
+  const unknown = [
+    ...(await ledger.openEffects({ ...window, attempt: 'app' })),
+    ...(await ledger.openEffects({ ...window, attempt: 'worker' })),
+  ]
+  const [first] = unknown
+  if (first === undefined) return ok('effects', 'none is left unknown')
+  const names = unknown.slice(0, cliLimits.unknownNamedMax).map(({ kind, taskId }) => `${kind} of ${taskId}`)
+  return degraded(
+    'effects',
+    `nobody knows whether GitHub did: ${names.join(', ')}`,
+    `grokbot runs show ${first.taskId}, then look on GitHub`,
+  )
 }
 
 function operatorFinding(environment: Environment, dataDir: string): Finding {

@@ -73,7 +73,7 @@ async function effectsFinding(ledger: Ledger): Promise<Finding> {
   const window = { states: 'unknown', updatedBefore, limit: cliLimits.unknownNamedMax } as const
   const unknown = [
     ...(await ledger.openEffects({ ...window, attempt: 'app' })),
-    ...(await ledger.openEffects({ ...window, attempt: 'worker' })),
+    ...(await ledger.openEffects({ ...window, attempt: 'worker', ended: true })),
   ]
   const [first] = unknown
   if (first === undefined) return ok('effects', 'none is left unknown')

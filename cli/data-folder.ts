@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { dataFolder, type Environment } from '../config-schema/index.ts'
 import { escapeText } from './escape.ts'
@@ -12,7 +12,7 @@ export function dataFolderOf(environment: Environment, given: string | undefined
 /** Makes it if it is missing; throws `UsageError` when it can not be used. Passable for sessions, not listable. */
 export function makeDataFolder(folder: string): string {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o711 })
+    makeFolders(path.resolve(folder))
     accessSync(folder, constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new UsageError(`the data folder ${escapeText(folder)} can not be used: ${codeOf(error)}`, [
@@ -23,6 +23,19 @@ export function makeDataFolder(folder: string): string {
   const fault = passThroughFault(real)
   if (fault) throw new UsageError(fault.problem, [fault.next])
   return real
+}
+
+/** One by one: below /proc, where a folder that is there takes no new one, Node's own recursive form never comes back. */
+function makeFolders(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolders(path.dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o711 })
+    // A narrow umask takes the passing away.
+    chmodSync(folder, 0o711)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
 }
 
 /** An existing data folder, for sub-commands that only look. */

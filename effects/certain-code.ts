@@ -13,7 +13,7 @@ export function maskCode(text: string): MaskedText | null {
   const code: string[] = []
   const mask = (piece: string) => `${codeMark}${code.push(piece) - 1}${codeMark}`
   const lines = text.split('\n')
-  const tables = lines.some(line => delimiterRow.test(line) && line.includes('|'))
+  const tables = lines.some(line => delimiterRow.test(line) && line.includes('-') && line.includes('|'))
   const prose: string[] = []
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
@@ -31,7 +31,7 @@ export function maskCode(text: string): MaskedText | null {
 }
 
 const marked = new RegExp(`${codeMark}(\\d+)${codeMark}`, 'g')
-const delimiterRow = /^[\s>|:*+\-\d.)]*-[\s>|:*+\-\d.)]*$/
+const delimiterRow = /^[\s>|:*+\-\d.)]+$/
 /** Could open a fence inside a quote, a list or a footnote, where lines alone do not say what ends it. */
 const fenceLike = /^(?:[\s>*+\-\d.)]|\[\^[^\]\n]*\]:)*(?:`{3,}|~{3,})/
 const opening = /^( {0,3})(`{3,}(?=[^`]*$)|~{3,})/

@@ -6,4 +6,6 @@ export const effectsLimits = {
   laterWaitMsMax: 120_000,
   /** A token that is refused although it was just made needs a moment to be known everywhere; the next try has a new one. */
   staleTokenWaitMs: 1_000,
+  /** What of one text is made inert: GitHub takes no longer body or comment, and patterns are read on the thread that renews leases. */
+  filteredCharactersMax: 65_536,
 } as const

@@ -1,7 +1,10 @@
 /** `shown`: as code with their whole address, for the words of a session that a stranger may have steered. */
 export type Links = 'kept' | 'shown'
 
-/** What GitHub, or a bot that reads along, gives a meaning in prose. Wider than what they are known to take: in doubt it is live. */
+/**
+ * What GitHub, or a bot that reads along, gives a meaning in prose. Wider than what they are known to take: in doubt it is live.
+ * A model wrote what they read: each takes time in proportion to its text, whatever that is. A test tries every one of this file.
+ */
 export const mention = /(?<![A-Za-z0-9])(?:@|&#0*64;|&#x0*40;|&commat;)[A-Za-z0-9][A-Za-z0-9-]*(?:\/[A-Za-z0-9._-]+)?/gi
 export const slashCommand = /^([ \t]*)(\/[A-Za-z][\w-]*)/gm
 export const html = /<(?=[A-Za-z/!?])/g
@@ -10,10 +13,15 @@ export const closing = closingAcross(String.raw`\s:*_~>("'\\-`)
 /** For what is no Markdown, where a keyword's reference may stand in what looks like code. */
 export const closingInCode = closingAcross(String.raw`\s:*_~>("'\\\x60-`)
 
-export const inlineLink = /(?<!!)\[([^[\]\n]{0,1000})\]\(\s*<?([^)\s>]{0,2000})>?[^)\n]{0,1000}\)/g
+/**
+ * What is taken by a look ahead is taken whole and never given back, and no link is looked for across the beginning of another:
+ * else one that does not end is tried in every division, up to the end of every other. What that passes over is live.
+ */
+export const inlineLink =
+  /(?<!!)\[(?<words>[^[\]\n]{0,1000})\]\((?=(?<blanks>\s*))\k<blanks><?(?=(?<to>(?:(?!\]\()[^)\s>]){0,2000}))\k<to>>?(?:(?!\]\()[^)\n]){0,1000}\)/g
 export const linkDefinition = /^([ \t>*+\-\d.)]{0,40}\[(?:[^[\]\\]|\\.){1,999}\]):/gm
 export const address =
-  /(?:(?:https?|ftp):\/\/|www\.)[^\s<>`]*[^\s<>`.,;:!?)\]'"*_]|(?:mailto:|xmpp:)?[A-Za-z0-9._+-]{1,100}@[A-Za-z0-9-]+\.[A-Za-z0-9.-]*[A-Za-z0-9]/gi
+  /(?:(?:https?|ftp):\/\/|www\.)[^\s<>`]*[^\s<>`.,;:!?)\]'"*_]|(?<![A-Za-z0-9._+-])(?:mailto:|xmpp:)?[A-Za-z0-9._+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]*[A-Za-z0-9]/gi
 
 /** An address that GitHub makes a link of whatever stands in it, so that a name in it calls nobody. */
 export const certainAddress = /(?<=^|[\s(])https?:\/\/[\w-]+(?:\.[\w-]+)+(?:[:/?#][\w./?=&%#@:+~,-]*)?(?=[\s)]|$)/gm

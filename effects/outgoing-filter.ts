@@ -1,5 +1,6 @@
 import { withoutSecrets } from '../telemetry/index.ts'
 import { codeMark, maskCode } from './certain-code.ts'
+import { effectsLimits } from './limits.ts'
 import {
   address,
   certainAddress,
@@ -50,7 +51,13 @@ export function makeInertForCommit(text: string): string {
 }
 
 function cleanText(text: string): string {
-  return stripMarkers(withoutSecrets(text)).replaceAll(codeMark, '').replace(/\r\n?/g, '\n')
+  return cutLong(stripMarkers(withoutSecrets(text)).replaceAll(codeMark, '').replace(/\r\n?/g, '\n'))
+}
+
+/** After the search for credentials, so that none is cut in two; before every pattern. */
+function cutLong(text: string): string {
+  const { filteredCharactersMax: max } = effectsLimits
+  return text.length <= max ? text : `${text.slice(0, max)}\n\n${cutNote(max)}`
 }
 
 /** Null when it is in doubt what is code. */
@@ -62,7 +69,7 @@ function inertOutsideCode(text: string, links: Links): string | null {
 /** A link says where it leads instead of what it calls itself; one by reference loses its definition. */
 function showLinks(text: string): string {
   return text
-    .replace(inlineLink, '$1 ($2)')
+    .replace(inlineLink, '$<words> ($<to>)')
     .replace(linkDefinition, '$1\\:')
     .replace(address, found => `\`${found}\``)
 }

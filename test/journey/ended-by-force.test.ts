@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
@@ -6,7 +6,7 @@ import { handOver } from '../../agent/index.ts'
 import { patchPath, type TaskProgress } from '../../worker/index.ts'
 import { deadlineReached, switchedOff } from '../../worker/stopped.ts'
 import { lockLedger } from '../worker/lock-ledger.ts'
-import { type Fixer, openFixer } from './open-fixer.ts'
+import { openFixer } from './open-fixer.ts'
 
 const timeout = 60_000
 const cancelGraceMs = 1_000
@@ -18,65 +18,65 @@ const script = [
   { toolCalls: [run('echo sitting; sleep 1')] },
 ]
 
-/** A fixer whose session, when `hangs` says so, gets into SQLite for a lock it does not get, and so hears no stop. */
-async function openStuck(hangs: (update: TaskProgress) => boolean): Promise<Fixer & { taskId(): string; stopWith(why: unknown): void }> {
-  let [taskId, reason, stop] = ['', null as unknown, new AbortController()]
-  const hang = async () => {
-    await lockLedger(fixer.dataDir, 4 * cancelGraceMs)
-    await sleep(cancelGraceMs)
-    stop.abort(reason)
-  }
+/** A fixer whose sessions run in threads; at the first progress that fits, `act` happens beside it. */
+async function openWatched() {
+  let taskId = ''
+  let awaited: { fits(update: TaskProgress): boolean; act(): void } | null = null
   const progress = (id: string, update: TaskProgress) => {
     taskId = id
-    if (hangs(update)) void hang()
+    if (!awaited?.fits(update)) return
+    const { act } = awaited
+    awaited = null
+    act()
   }
   const fixer = await openFixer({ limits: { cancelGraceMs } }, { sessionPlace: 'thread', progress })
   onTestFinished(fixer.close)
-  return {
-    ...fixer,
-    taskId: () => taskId,
-    stopWith(why) {
-      reason = why
-      stop = new AbortController()
-    },
-    fix: (given, said) => fixer.fix(given, said, stop.signal),
-    goOn: id => fixer.goOn(id, stop.signal),
+  /** The session gets into SQLite for a lock it does not get, and so hears no stop. */
+  const stopHanging = (reason: unknown) => {
+    const stop = new AbortController()
+    const act = async () => {
+      await lockLedger(fixer.dataDir, 4 * cancelGraceMs)
+      await sleep(cancelGraceMs)
+      stop.abort(reason)
+    }
+    awaited = { fits: isSitting, act: () => void act() }
+    return stop.signal
   }
+  const stopOpening = (reason: unknown) => {
+    const stop = new AbortController()
+    awaited = { fits: update => update.kind === 'stage' && update.stage === 'session', act: () => stop.abort(reason) }
+    return stop.signal
+  }
+  const patch = () => readFileSync(patchPath(path.join(fixer.dataDir, 'tasks', taskId)), 'utf8')
+  return { fixer, stopHanging, stopOpening, patch, taskId: () => taskId }
 }
 
 const isSitting = (update: TaskProgress) =>
   update.kind === 'session' && update.update.kind === 'tool-started' && update.update.label.includes('sitting')
-const patchOf = ({ dataDir, taskId }: { dataDir: string; taskId(): string }) =>
-  readFileSync(patchPath(path.join(dataDir, 'tasks', taskId())), 'utf8')
-
 test.each([
   [deadlineReached, 'timed-out', 'the time was up'],
   [switchedOff, 'cancelled', 'the operator switched runs off'],
   [new Error('a signal'), 'cancelled', 'cancelled by a signal'],
 ])('a session whose thread had to be ended, stopped by %s, has its work kept', { timeout }, async (why, outcome, reason) => {
-  const fixer = await openStuck(isSitting)
-  fixer.stopWith(why)
-  const state = await fixer.fix(files, script)
+  const { fixer, stopHanging, patch } = await openWatched()
+  const state = await fixer.fix(files, script, stopHanging(why))
   expect(state.session?.ended ?? null).toBe(null)
   expect([state.outcome?.outcome, state.outcome?.reason, state.change?.files.map(file => file.path)]).toEqual([
     outcome,
     reason,
     ['value.txt'],
   ])
-  expect(patchOf(fixer)).toContain('+fixed\n')
+  expect(patch()).toContain('+fixed\n')
 })
 
 test('one that is handed over leaves the task as it is, and one that had to be ended before its files were back keeps them too', {
   timeout,
 }, async () => {
-  let attempts = 0
-  const isOpening = (update: TaskProgress) => update.kind === 'stage' && update.stage === 'session' && attempts > 0
-  const fixer = await openStuck(update => isSitting(update) || isOpening(update))
-  fixer.stopWith(handOver)
-  await expect(fixer.fix(files, script)).rejects.toMatchObject({ name: 'Stopped', kind: 'handed-back' })
-  attempts += 1
-  fixer.stopWith(deadlineReached)
-  const state = await fixer.goOn(fixer.taskId())
+  const { fixer, stopHanging, stopOpening, patch, taskId } = await openWatched()
+  await expect(fixer.fix(files, script, stopHanging(handOver))).rejects.toMatchObject({ name: 'Stopped', kind: 'handed-back' })
+  // No session brings its files back in this time.
+  writeFileSync(path.join(fixer.dataDir, 'operator.yml'), JSON.stringify({ version: 1, limits: { cancelGraceMs: 1 } }))
+  const state = await fixer.goOn(taskId(), stopOpening(deadlineReached))
   expect([state.attempts.length, state.session?.ended ?? null, state.outcome?.outcome]).toEqual([2, null, 'timed-out'])
-  expect(patchOf(fixer)).toContain('+fixed\n')
+  expect(patch()).toContain('+fixed\n')
 })

@@ -68,6 +68,6 @@ export {
   type TaskState,
   type TurnState,
 } from './task-state.ts'
-export { readTestCounts, type TestCounts } from './test-counts.ts'
+export { openTestCounter, readTestCounts, type TestCounts } from './test-counts.ts'
 export { decidesChecks, startsChecks } from './test-files.ts'
 export { type Verification, verifyBundle } from './verify-bundle.ts'

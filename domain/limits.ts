@@ -2,4 +2,6 @@
 export const domainLimits = {
   /** Parts of paths that links are followed over, from the protected names on; beyond it, all of a change is refused. */
   linkedPartsMax: 200_000,
+  /** What of one line of a check's output is looked at for counts; a line that says them is far shorter. */
+  countedLineCharactersMax: 4_096,
 } as const

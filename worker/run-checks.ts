@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import { type Cell, decidesChecks, type Payload, readTestCounts, type SandboxReport, type TestCounts } from '../domain/index.ts'
+import { type Cell, decidesChecks, type Payload, type SandboxReport } from '../domain/index.ts'
 import { mixTrees, openWorkspace, removeRun } from '../git/index.ts'
 import type { CommandResult, Sandbox } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import type { Change } from './collect-change.ts'
+import { countTests } from './count-tests.ts'
 import { workerLimits } from './limits.ts'
 import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
 import type { TaskPlace } from './open-task-workspace.ts'
@@ -130,13 +131,6 @@ async function toSettled(
     sandbox: result.report,
     durationMs: Math.round(result.durationMs),
   }
-}
-
-/** From the whole output: some runners say a line a test, and the result holds head and tail only. */
-async function countTests({ output, outputBytes, outputFile }: CommandResult & { kind: 'ended' }): Promise<TestCounts | null> {
-  if (outputBytes <= output.length) return readTestCounts(Buffer.from(output).toString('utf8'))
-  if (outputBytes > workerLimits.countedBytesMax) return null
-  return readTestCounts(await readFile(outputFile, 'utf8'))
 }
 
 function detailOf({ counts, exitCode, killedBy }: Pick<CheckSettled, 'counts' | 'exitCode' | 'killedBy'>): string {

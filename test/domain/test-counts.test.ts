@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readTestCounts } from '../../domain/index.ts'
+import { openTestCounter, readTestCounts } from '../../domain/index.ts'
 
 const counts = (passed: number, failed: number, skipped: number) => ({ passed, failed, skipped })
 const nodeTap = [
@@ -91,5 +91,32 @@ describe('an output made to be slow', () => {
     const startedAt = performance.now()
     readTestCounts(output)
     expect(performance.now() - startedAt).toBeLessThan(2_000)
+  })
+})
+
+describe('an output that comes in pieces', () => {
+  const long = 'x'.repeat(10_000)
+  it.each([
+    ['TAP', `TAP version 13\nok 1 - a\nnot ok 2 ${long}\nok 3 # skip\n`, counts(1, 1, 1)],
+    ['lines that end as on Windows', '\u001b[2mRan 3 tests\u001b[0m in 0.001s\r\n\r\nFAILED (failures=1)\r\n', counts(2, 1, 0)],
+    ['a summary without an end of line', `${long}\n12 passed, 1 failed`, counts(12, 1, 0)],
+    ['a summary that is far too long to be one', `# pass 3${' '.repeat(10_000)}\n`, null],
+  ])('counts the same, however it is cut: %s', (_, output, found) => {
+    const readIn = (size: number) => {
+      const counter = openTestCounter()
+      for (let from = 0; from < output.length; from += size) counter.read(output.slice(from, from + size))
+      return counter.counts()
+    }
+    expect([1, 2, 3, 7, 4_096, output.length].map(readIn)).toEqual(Array(6).fill(found))
+  })
+  it('of a million tests takes its time and no room', { timeout: 60_000 }, () => {
+    const counter = openTestCounter()
+    const piece = 'ok 1\n'.repeat(10_000)
+    counter.read('TAP version 13\n')
+    const before = process.memoryUsage().heapUsed
+    const startedAt = performance.now()
+    for (let at = 0; at < 100; at++) counter.read(piece)
+    expect([counter.counts(), performance.now() - startedAt < 5_000]).toEqual([counts(1_000_000, 0, 0), true])
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * 1024 ** 2)
   })
 })

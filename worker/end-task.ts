@@ -3,6 +3,7 @@ import { redact } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { cutShort, deliveryWords } from './delivery-words.ts'
 import { report } from './report.ts'
+import { markStale } from './stale-bundles.ts'
 import { Stopped } from './stopped.ts'
 import type { Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
@@ -43,6 +44,9 @@ export async function endTask(task: Task, end: TaskEnd): Promise<TaskState> {
     await task.comment.finish({ outcome, reason, summary })
     const words = cutShort(end) ? deliveryWords(task.log.state()) : null
     const payload = { outcome, reason, summary, ...(words === null ? {} : { delivered: words }) }
+    await markStale(task.taskDir, task.log.state().seq + 1).catch(error => {
+      task.ports.logger.warn({ error, task: task.id }, 'a bundle could not be announced; if this process dies now, none is made')
+    })
     await task.log.record({ type: 'task.ended', commandId: `${task.id}:ended`, payload })
   }
   await writeTaskBundle(task.id, task.taskDir, task.ports, task.log.state()).catch(error => {

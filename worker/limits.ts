@@ -36,6 +36,10 @@ export const workerLimits = {
   settingsRetryMs: 1_000,
   /** So long the writing of a bundle may keep its thread from everything else at once. */
   sliceMs: 10,
+  /** How often a bundle is made again at once when the ledger went on meanwhile; after that the next sweep does it. */
+  bundleRoundsMax: 3,
+  /** Bundles of others that one sweep makes; the next one goes on behind them. */
+  bundlesAtOnceMax: 100,
   /** How long a signing command may take: a KMS is one request away. */
   signerWallMs: 30_000,
   /** What a signing command may answer. */

@@ -14,8 +14,9 @@ import type { TaskRow } from '../ledger/index.ts'
 import { readBranch } from './effect-ports.ts'
 import { lastWords, progressId } from './last-words.ts'
 import type { WorkerPorts } from './ports.ts'
+import { markStale } from './stale-bundles.ts'
 import { taskFolder } from './task-folder.ts'
-import { markStale, writeTaskBundle } from './write-bundle.ts'
+import { writeTaskBundle } from './write-bundle.ts'
 
 export type SweepPorts = Omit<WorkerPorts, 'sleep'> & { backOff: BackOff; sleep: EffectPorts['sleep']; stop: AbortSignal }
 
@@ -59,8 +60,6 @@ async function settleTask(taskId: string, ports: SweepPorts): Promise<boolean> {
   const before = foldTask(await ports.ledger.readEvents(taskId))
   const effectPorts = await effectPortsOf(row, before.seq, ports)
   const folder = taskFolder(ports.dataDir, taskId)
-  // The bundle says what was pushed. Marked before anything is settled, so that a kill in between leaves it to the next sweep.
-  await markStale(folder).catch(error => ports.logger.warn({ error, task: taskId }, 'a bundle could not be marked as out of date'))
   const outcomes: Settled[] = []
   for (const [id, effect] of Object.entries(before.effects).filter(([, effect]) => effect.attempt > 0)) {
     if (ports.stop.aborted) break
@@ -108,6 +107,10 @@ async function effectPortsOf({ taskId, attempts: attempt }: TaskRow, seq: number
   let expectedSeq = seq
   return {
     async record(events: readonly NewEvent[]) {
+      // The bundle says what was pushed: a kill before it is written leaves it to the next sweep.
+      await markStale(taskFolder(ports.dataDir, taskId), expectedSeq + events.length).catch(error =>
+        ports.logger.warn({ error, task: taskId }, 'a bundle could not be marked as out of date'),
+      )
       const result = await ledger.append({ taskId, attempt, actor: owner, at: now(), expectedSeq, events })
       if (result.kind !== 'appended') return 'fenced'
       expectedSeq = result.lastSeq

@@ -3,11 +3,13 @@ import path from 'node:path'
 import { createBackOff, type RetryLimits, sleepUnlessStopped } from '../effects/index.ts'
 import { listTasks, removeLeftovers, removeRun, removeTask } from '../git/index.ts'
 import { removeUnfinishedShared, sweepOrphans } from '../sandbox/index.ts'
+import { workerLimits } from './limits.ts'
 import { sharedFolder } from './open-task-workspace.ts'
 import type { WorkerPorts } from './ports.ts'
+import { dropStaleBefore, listStale } from './stale-bundles.ts'
 import { type SweepPorts, sweepEffects } from './sweep-effects.ts'
-import { taskFolder } from './task-folder.ts'
-import { isBundleCurrent, writeTaskBundle } from './write-bundle.ts'
+import { taskFolder, tasksFolder } from './task-folder.ts'
+import { writeTaskBundle } from './write-bundle.ts'
 
 export type Sweep = {
   /** One whole sweep; never throws: a part that fails is logged and keeps no other from its turn. Safe to repeat. */
@@ -15,8 +17,6 @@ export type Sweep = {
   /** Ends its waits and resolves when nothing of it runs any more. */
   stop(): Promise<void>
 }
-
-const endedAtOnceMax = 100
 
 /** Does what a process that died left undone (effects, bundles, folders) and drops what is kept no longer. */
 export function createSweep(ports: WorkerPorts): Sweep {
@@ -30,6 +30,7 @@ export function createSweep(ports: WorkerPorts): Sweep {
     stop: stopping.signal,
   }
   const tidied = new Map<string, number>()
+  const written = { last: '' }
   let running: Promise<void> = Promise.resolve()
   async function sweep() {
     const { limits } = await ports.settings()
@@ -40,7 +41,7 @@ export function createSweep(ports: WorkerPorts): Sweep {
         for (let slot = 0; slot < limits.workerSlots; slot++) endOrphans(slot, ports)
       },
       shared: async () => removeUnfinishedShared(sharedFolder(ports.dataDir)),
-      bundles: () => writeBundles(sweepPorts),
+      bundles: () => writeBundles(sweepPorts, written, limits),
       runs: () => removeRuns(sweepPorts),
       stores: () => removeStores(sweepPorts, tidied, limits),
       effects: () => sweepEffects(sweepPorts),
@@ -75,15 +76,23 @@ async function forEachTask(
   }
 }
 
-async function writeBundles(ports: SweepPorts): Promise<void> {
-  const ended = await ports.ledger.tasks({ state: 'ended', needsWorker: true, limit: endedAtOnceMax })
-  const lacking = ended.filter(({ taskId, erasedAt }) => erasedAt === null && !isBundleCurrent(taskFolder(ports.dataDir, taskId)))
-  await forEachTask(
-    lacking.map(({ taskId }) => taskId),
-    ports,
-    'bundles',
-    async taskId => void (await writeTaskBundle(taskId, taskFolder(ports.dataDir, taskId), ports)),
-  )
+/**
+ * Those that are announced and were not made: by processes that died, or found a full disk. One that always fails must not
+ * hold the others back, so each sweep begins behind the last one tried.
+ */
+async function writeBundles(ports: SweepPorts, written: { last: string }, { leaseMs }: { leaseMs: number }): Promise<void> {
+  const { ledger, dataDir, now } = ports
+  const lacking = [...new Set((await listStale(tasksFolder(dataDir))).map(({ taskId }) => taskId))].sort()
+  const [before, after] = [lacking.filter(taskId => taskId <= written.last), lacking.filter(taskId => taskId > written.last)]
+  await forEachTask([...after, ...before].slice(0, workerLimits.bundlesAtOnceMax), ports, 'bundles', async taskId => {
+    written.last = taskId
+    const folder = taskFolder(dataDir, taskId)
+    const row = await ledger.task(taskId)
+    // One that has not ended gets its bundle at its end.
+    if (row !== null && row.state !== 'ended') return
+    if (row !== null) await writeTaskBundle(taskId, folder, ports)
+    await dropStaleBefore(folder, now() - leaseMs)
+  })
 }
 
 async function removeRuns(ports: SweepPorts): Promise<void> {

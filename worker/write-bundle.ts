@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import {
@@ -26,6 +25,7 @@ import { crashpoint, type Logger } from '../telemetry/index.ts'
 import { workerLimits } from './limits.ts'
 import type { Signer } from './ports.ts'
 import { replaceFile } from './replace-file.ts'
+import { clearStale, markStale } from './stale-bundles.ts'
 import { toolVersion } from './tool-version.ts'
 
 export type BundlePorts = { ledger: Pick<Ledger, 'task' | 'readRecord' | 'readEvents'>; signer: Signer | null; logger: Logger }
@@ -34,26 +34,12 @@ export function bundlePath(taskDir: string): string {
   return path.join(taskDir, 'bundle.json')
 }
 
-/** False: there is none, or there are events that it was to hold and may not. */
-export function isBundleCurrent(taskDir: string): boolean {
-  return existsSync(bundlePath(taskDir)) && !existsSync(stalePath(taskDir))
-}
-
-/** Says, for whoever comes after this process, that the bundle is to be made again. Writing it takes that back. */
-export async function markStale(taskDir: string): Promise<void> {
-  await mkdir(taskDir, { recursive: true, mode: 0o700 })
-  await writeFile(stalePath(taskDir), '', { mode: 0o600 })
-}
-
-function stalePath(taskDir: string): string {
-  return `${bundlePath(taskDir)}.stale`
-}
-
 /**
  * The proof of an ended task as one file, made from the ledger: the same ledger, key and version always give the same
  * bytes. Safe to repeat. A signer that fails costs the signature, never the record. `none`: the task was erased before
  * it had a bundle, so that nothing says what it was about. `known`: the task's state, of a caller who has it; reading it
  * again costs a long task's time twice. Others are let in between: this thread renews leases.
+ * Another process may write the same one: whoever renames last looks whether the ledger has more by then, or was erased.
  */
 export async function writeTaskBundle(
   taskId: string,
@@ -61,19 +47,34 @@ export async function writeTaskBundle(
   ports: BundlePorts,
   known: TaskState | null = null,
 ): Promise<'signed' | 'unsigned' | 'none'> {
+  for (let round = 1; ; round += 1) {
+    const written = await writeOnce(taskId, taskDir, ports, round === 1 ? known : null)
+    const row = await ports.ledger.task(taskId)
+    if (row === null || (row.lastSeq <= written.seq && row.erasedAt === written.erasedAt)) {
+      await clearStale(taskDir, written.seq)
+      return written.kind
+    }
+    await markStale(taskDir, row.lastSeq)
+    if (round === workerLimits.bundleRoundsMax) return written.kind
+  }
+}
+
+type Written = { kind: 'signed' | 'unsigned' | 'none'; seq: number; erasedAt: number | null }
+
+async function writeOnce(taskId: string, taskDir: string, ports: BundlePorts, known: TaskState | null): Promise<Written> {
   const file = bundlePath(taskDir)
-  const { entries } = await ports.ledger.readRecord(taskId)
   const erasedAt = (await ports.ledger.task(taskId))?.erasedAt ?? null
+  const { entries } = await ports.ledger.readRecord(taskId)
+  const seq = entries.at(-1)?.header.seq ?? 0
   const facts = erasedAt === null ? factsOf(known ?? foldTask(await ports.ledger.readEvents(taskId))) : await factsBefore(file)
-  if (facts === null) return 'none'
+  if (facts === null) return { kind: 'none', seq, erasedAt }
   const redaction = redactionOf[facts.repository.visibility]
   const source = { task: taskId, facts, entries, redaction, erasedAt, toolVersion }
   const bundle = await signBundle(source, await inSlices(composeEntries(source)), ports)
   crashpoint('bundle.beforeWrite')
   await replaceFile(file, inPieces(bundleLines(bundle)))
-  await rm(stalePath(taskDir), { force: true })
   crashpoint('bundle.afterWrite')
-  return bundle.envelope === null ? 'unsigned' : 'signed'
+  return { kind: bundle.envelope === null ? 'unsigned' : 'signed', seq, erasedAt }
 }
 
 function factsOf({ accepted, commit, outcome, effects }: TaskState): BundleFacts {

@@ -2,7 +2,7 @@ import { ulid } from 'ulid'
 import type { LimitValues } from '../../config-schema/index.ts'
 import { foldTask, type NewEvent, type TaskState } from '../../domain/index.ts'
 import { findDeadOwners, holdOwnerLock, type Ledger } from '../../ledger/index.ts'
-import { hasUnkeptWork, taskFolder } from '../../worker/index.ts'
+import { hasUnkeptWork, markStale, taskFolder } from '../../worker/index.ts'
 
 /**
  * Ends a cancelled task that nobody works on: it waits, or its process is dead. One that a living process holds is left
@@ -33,6 +33,8 @@ export async function endOrphan(ledger: Ledger, dataDir: string, taskId: string,
         payload: { outcome: 'cancelled', reason: reasonOf(state, taskFolder(dataDir, taskId)), summary: '' },
       },
     ]
+    // A worker of this data folder makes the bundle: nobody is here to sign it.
+    await markStale(taskFolder(dataDir, taskId), state.seq + events.length).catch(() => undefined)
     const appended = await ledger.append({ taskId, attempt: claim.attempt, actor: owner, at: now, expectedSeq: state.seq, events })
     return appended.kind === 'appended'
   } finally {

@@ -1,13 +1,16 @@
-import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { NewEvent, TaskAccepted } from '../../domain/index.ts'
+import { type NewEvent, publicKeyOf, type TaskAccepted } from '../../domain/index.ts'
 import { type EffectProposal, preparedEvent } from '../../effects/index.ts'
 import { renderMarker } from '../../effects/marker.ts'
 import { createComment, createPull } from '../../github/index.ts'
+import { eraseTaskFiles, type Signer } from '../../worker/index.ts'
+import { markStale } from '../../worker/stale-bundles.ts'
 import { createSweep } from '../../worker/sweep-leftovers.ts'
-import { markStale } from '../../worker/write-bundle.ts'
+import { writeTaskBundle } from '../../worker/write-bundle.ts'
 import { openWorker, repo, type WorkerStage } from './open-worker.ts'
 
 let stage: WorkerStage
@@ -193,29 +196,97 @@ test('a sweep that is told to go begins with no other task', async () => {
   expect(lists()).toBe(1)
 })
 
+/** As whoever ends a task does it: announced, then recorded. Then the process dies. */
+async function endAndDie(id: string, outcome: 'succeeded' | 'errored' = 'succeeded') {
+  await markStale(path.join(stage.dataDir, 'tasks', id), ((await stage.ledger.task(id))?.lastSeq ?? 0) + 1)
+  await stage.append(id, 1, ended(outcome))
+}
+
 describe('bundles', () => {
-  const bundle = (id: string) => path.join(stage.dataDir, 'tasks', id, 'bundle.json')
+  const folder = (id: string) => path.join(stage.dataDir, 'tasks', id)
+  const bundle = (id: string) => path.join(folder(id), 'bundle.json')
   const headOf = (id: string) => (existsSync(bundle(id)) ? JSON.parse(readFileSync(bundle(id), 'utf8')).manifest.headHash : null)
   const lastHash = async (id: string) => (await stage.ledger.readEvents(id)).at(-1)?.hash
+  const marks = () => readdirSync(path.join(stage.dataDir, 'tasks')).filter(name => name.endsWith('.stale'))
 
   test('of a sweep that was killed between an effect and its bundle are made again', async () => {
     await stage.append('t_1', 1, ...sent(proposals.pull()), ended('errored'))
     await sweepAfterLease()
-    expect(headOf('t_1')).toBe(await lastHash('t_1'))
-    // As the dead sweep left it: marked, an effect settled, and the bundle as it was before that.
-    await markStale(path.dirname(bundle('t_1')))
-    await stage.append('t_1', 1, ...settledLate())
+    expect([headOf('t_1'), marks()]).toEqual([await lastHash('t_1'), []])
+    // As the dead sweep left it: announced, an effect settled, and the bundle as it was before that.
+    const events = settledLate()
+    await markStale(folder('t_1'), ((await stage.ledger.task('t_1'))?.lastSeq ?? 0) + events.length)
+    await stage.append('t_1', 1, ...events)
     expect(headOf('t_1')).not.toBe(await lastHash('t_1'))
     await sweepAfterLease()
-    expect(headOf('t_1')).toBe(await lastHash('t_1'))
+    expect([headOf('t_1'), marks()]).toEqual([await lastHash('t_1'), []])
   })
-  test('that can not be made keep no other from being made', async () => {
-    await stage.claimed('t_2')
-    for (const id of ['t_1', 't_2']) await stage.append(id, 1, ended('succeeded'))
-    mkdirSync(path.join(stage.dataDir, 'tasks'), { recursive: true })
-    writeFileSync(path.join(stage.dataDir, 'tasks/t_2'), 'a file where a folder should be')
-    await sweepAfterLease()
+  test('of however old a task are made, also when there are more that can not be made than one sweep tries', async () => {
+    await endAndDie('t_1')
+    const ids = Array.from({ length: 105 }, (_, index) => `t_0${100 + index}`)
+    for (const id of ids) {
+      await stage.claimed(id)
+      await endAndDie(id)
+      writeFileSync(folder(id), 'a file where a folder should be')
+    }
+    await sweepAfterLease(2)
     expect(headOf('t_1')).toBe(await lastHash('t_1'))
+    expect(marks()).toHaveLength(ids.length)
+  })
+  test('of a task that has not ended are left to its end, and what was announced and never came is forgotten', async () => {
+    await markStale(folder('t_1'), 99)
+    await sweepAfterLease()
+    expect([headOf('t_1'), marks()]).toEqual([null, ['t_1.99.stale']])
+    await endAndDie('t_1')
+    await sweepAfterLease()
+    expect([headOf('t_1'), marks()]).toEqual([await lastHash('t_1'), []])
+  })
+
+  /** Another process that has read the record and is about to write it; it goes on when it is told to. */
+  function slowWriter() {
+    const [reached, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+    const signer: Signer = {
+      keyId: publicKeyOf(publicKey).keyId,
+      publicKeyPem: publicKey.export({ format: 'pem', type: 'spki' }).toString(),
+      async sign(bytes) {
+        reached.resolve()
+        await release.promise
+        return sign(null, bytes, privateKey)
+      },
+    }
+    const done = writeTaskBundle('t_1', folder('t_1'), { ...stage.ports, signer })
+    return {
+      reached: reached.promise,
+      async finish() {
+        release.resolve()
+        await done
+      },
+    }
+  }
+  test('that a slower process writes over newer ones hold what the newer ones held', async () => {
+    await stage.append('t_1', 1, ended('errored'))
+    const slow = slowWriter()
+    await slow.reached
+    const events = settledLate()
+    await markStale(folder('t_1'), ((await stage.ledger.task('t_1'))?.lastSeq ?? 0) + events.length)
+    await stage.append('t_1', 1, ...events)
+    await writeTaskBundle('t_1', folder('t_1'), stage.ports)
+    expect([headOf('t_1'), marks()]).toEqual([await lastHash('t_1'), []])
+    await slow.finish()
+    expect([headOf('t_1'), marks()]).toEqual([await lastHash('t_1'), []])
+  })
+  test('that a slower process writes do not bring back what was erased meanwhile', async () => {
+    await stage.append('t_1', 1, ended('errored'))
+    const slow = slowWriter()
+    await slow.reached
+    await writeTaskBundle('t_1', folder('t_1'), stage.ports)
+    const erased = () => JSON.parse(readFileSync(bundle('t_1'), 'utf8')).manifest.erased
+    expect(erased()).toBe(null)
+    await stage.ledger.eraseTask('t_1', 'mona')
+    await eraseTaskFiles('t_1', folder('t_1'), stage.ports)
+    await slow.finish()
+    expect(erased()).toEqual({ at: expect.any(Number) })
   })
 })
 
@@ -242,7 +313,7 @@ describe('folders', () => {
       folder('git/tasks/t_1/store.git'),
       folder('tasks/t_1'),
     ]
-    await stage.append('t_1', 1, ended('succeeded'))
+    await endAndDie('t_1')
     const there = () => [run, workspace, store, kept].map(existsSync)
     await sweepAfterLease()
     expect(there()).toEqual([false, false, true, true])

@@ -52,13 +52,14 @@ type Refused = Extract<AdoptedTree, { kind: 'refused' }>
 type Lists = { kind: 'lists'; tree: string; untracked: Buffer[]; gitlinks: Buffer[]; specials: Buffer[] }
 
 function adopted({ tree, untracked, gitlinks, specials }: Lists): AdoptedTree {
-  const unusable = untracked.filter(path => faultOfPath(path) !== null)
+  const [usable, unusable]: [string[], string[]] = [[], []]
+  for (const path of untracked) (faultOfPath(path) === null ? usable : unusable).push(showPath(path))
   return {
     kind: 'adopted',
     tree,
-    untracked: untracked.filter(path => !unusable.includes(path)).map(showPath),
+    untracked: usable,
     gitlinksLeftOut: [...new Set(gitlinks.map(showPath))],
-    specialsLeftOut: [...specials, ...unusable].map(showPath),
+    specialsLeftOut: [...specials.map(showPath), ...unusable],
   }
 }
 

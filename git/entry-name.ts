@@ -22,13 +22,17 @@ export function faultOfPath(path: Uint8Array): string | null {
 
 /** `.git` in any case, with the characters HFS+ ignores, and as NTFS spells it (`git~1`, trailing dots, blanks, streams). */
 function isDotGit(latin1: string): boolean {
-  const ntfs = latin1
-    .toLowerCase()
-    .replace(/:.*$/s, '')
-    .replace(/[ .]+$/, '')
+  const ntfs = withoutEnd(latin1.toLowerCase().replace(/:.*$/s, ''))
   if (ntfs === '.git' || ntfs === 'git~1') return true
   const hfs = Buffer.from(latin1, 'latin1').toString('utf8').replaceAll(ignoredByHfs, '').toLowerCase()
   return hfs === '.git'
+}
+
+/** By hand: a pattern that begins anew at each blank takes minutes for a tree whose names are full of them. */
+function withoutEnd(name: string): string {
+  let end = name.length
+  while (name[end - 1] === ' ' || name[end - 1] === '.') end--
+  return name.slice(0, end)
 }
 
 const ignoredByHfs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g

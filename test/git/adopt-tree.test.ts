@@ -94,6 +94,26 @@ test('the untouched quarantine of the same work tree is adopted', async () => {
   expect(adopted).toMatchObject({ kind: 'adopted', untracked: [], gitlinksLeftOut: [], specialsLeftOut: [] })
 })
 
+test('a list of many names that no tree may have is taken apart in time, each name in its list', { timeout: 60_000 }, async () => {
+  const plan = planNow()
+  const names = Array.from({ length: 200_000 }, (_, at) => (at % 2 === 0 ? `d${at}/git~1` : `d${at}/file`))
+  replace('untracked', path => writeFileSync(path, names.map(name => `${name}\0`).join('')))(plan)
+  const startedAt = performance.now()
+  const adopted = await adoptNow(plan)
+  expect(performance.now() - startedAt).toBeLessThan(8_000)
+  expect(adopted).toMatchObject({
+    kind: 'adopted',
+    untracked: names.filter(name => name.endsWith('file')),
+    specialsLeftOut: names.filter(name => name.endsWith('git~1')),
+  })
+})
+
+test('names full of blanks are read in time', () => {
+  const startedAt = performance.now()
+  for (let at = 0; at < 2_000; at++) expect(faultOfPath(Buffer.from(`${' '.repeat(4_090)}${at}`))).toBe(null)
+  expect(performance.now() - startedAt).toBeLessThan(3_000)
+})
+
 type Entry = { mode: string; name: string | Buffer; content?: string | Buffer; id?: string }
 const file = (name: string | Buffer, content: string | Buffer = 'x\n'): Entry => ({ mode: '100644', name, content })
 const someCommit = '1234567890123456789012345678901234567890'

@@ -6,9 +6,14 @@ import { makeFolder, makeRepository, openScene, plainGit, sh, writeFiles } from 
 const token = `ghp_${'Ab1'.repeat(12)}`
 
 /** What a change of these files gives: with its patch, and as if the patch had been too large to be made. */
-async function leaksOf(files: Parameters<typeof writeFiles>[1], more = 'true', limits?: Parameters<typeof findLeaks>[3]) {
+async function leaksOf(
+  files: Parameters<typeof writeFiles>[1],
+  more = 'true',
+  limits?: Parameters<typeof findLeaks>[3],
+  base: typeof files = {},
+) {
   const folder = makeFolder()
-  const project = makeRepository(folder, { 'value.txt': 'broken\n', 'gone.txt': 'gone\n' })
+  const project = makeRepository(folder, { 'value.txt': 'broken\n', 'gone.txt': 'gone\n', ...base })
   const baseTree = plainGit(project, 'rev-parse', 'HEAD^{tree}')
   writeFiles(project, files)
   sh(project, more)
@@ -49,4 +54,23 @@ test('a file whose name, or whose folder\u2019s name, is a token is left out and
   const leaks = [`${token}/a.txt`, `b-${token}.txt`].map(path => ({ path, reason })).sort((a, b) => (a.path < b.path ? -1 : 1))
   const found = await leaksOf({ [`${token}/a.txt`]: 'a\n', [`b-${token}.txt`]: 'b\n', 'c.txt': 'c\n' })
   for (const list of Object.values(found)) expect(list.sort((a, b) => (a.path < b.path ? -1 : 1))).toEqual(leaks)
+})
+
+/** Twenty characters that look like the id of a key. */
+const keyId = (at: number) => `AKIA${at.toString(36).toUpperCase().padStart(16, '0')}`
+const keyIds = (from: number, count: number) => Array.from({ length: count }, (_, at) => `key ${keyId(from + at)}\n`)
+
+test('a file full of keys in place of another is searched in time, and only what is new in it is found', { timeout: 60_000 }, async () => {
+  const old = keyIds(0, 50_000)
+  const base = { 'moved.txt': old.join(''), 'new.txt': old.join('') }
+  const files = { 'moved.txt': old.toReversed().join(''), 'new.txt': [...keyIds(50_000, 20_000), ...old.toReversed()].join('') }
+  const startedAt = performance.now()
+  const { patched } = await leaksOf(files, 'true', undefined, base)
+  expect(performance.now() - startedAt).toBeLessThan(15_000)
+  expect(patched).toEqual([{ path: 'new.txt', reason: 'adds what looks like a AWS key id' }])
+})
+
+test('what was only a part of something longer is new when it stands alone', async () => {
+  const { patched } = await leaksOf({ 'long.txt': `x = ${token}\n` }, 'true', undefined, { 'long.txt': `x = ${token}ABC\n` })
+  expect(patched).toEqual([{ path: 'long.txt', reason: 'adds what looks like a GitHub token' }])
 })

@@ -47,7 +47,11 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
     clearDeadline: deadline.clear,
   }
   const { cancel: cancelled, change } = log.state()
-  const room = openSessionRoom(ports.sessionPlace, !(claim.exhausted || cancelled || change))
+  const room = openSessionRoom({
+    place: ports.sessionPlace,
+    ahead: !(claim.exhausted || cancelled || change),
+    graceMs: task.settings.limits.cancelGraceMs,
+  })
   return { ...task, room, comment: startProgressComment(task), probe: startProbe(task) }
 }
 

@@ -65,7 +65,6 @@ function orderOf(task: Task, base: Base, place: TaskPlace): SessionOrder {
     poolSize: settings.limits.sandboxPoolSize,
     runDir: place.sessionDir,
     crashpoint: ports.crashpoint,
-    cancelGraceMs: settings.limits.cancelGraceMs,
   }
 }
 

@@ -18,8 +18,6 @@ export type SessionOrder = {
   /** Host folder of home, tmp and outputs: the same that setup used. */
   runDir: string
   crashpoint: string | null
-  /** After a stop the thread may take so long to end by itself. */
-  cancelGraceMs: number
 }
 
 /** `why` is what the session is stopped for, as a constant: an error's text says nothing to a program. */

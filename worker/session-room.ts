@@ -18,30 +18,42 @@ export type SessionRoom = {
 /** It did not end within `cancelGraceMs` of being stopped, so its thread was ended, and its sandboxes with it. */
 export type EndedByForce = { kind: 'ended-by-force' }
 
-/** A thread that is opened `ahead` loads its code while the mirror and the work tree are made ready. */
-export function openSessionRoom(place: WorkerPorts['sessionPlace'], ahead: boolean): SessionRoom {
+export type SessionRoomOptions = {
+  place: WorkerPorts['sessionPlace']
+  /** The thread is opened at once, and loads its code while the mirror and the work tree are made ready. */
+  ahead: boolean
+  /** So long the thread may take to end by itself: after a stop, after its result, and when there is no order for it. */
+  graceMs: number
+  entry?: string
+}
+
+export function openSessionRoom({ place, ahead, graceMs, entry = entryPath('sessionThread') }: SessionRoomOptions): SessionRoom {
   if (place === 'here') return { prepare: () => void loadSampler(), run: runOrderedSession, close: async () => undefined }
-  let opened = ahead ? openThread() : null
+  let opened = ahead ? openThread(entry) : null
   return {
     // Its thread does so by itself.
     prepare: () => undefined,
     run(order, cancel, onMessage) {
-      opened ??= openThread()
-      return runInThread(opened, order, cancel, onMessage)
+      opened ??= openThread(entry)
+      return runInThread(opened, order, { cancel, graceMs, onMessage })
     },
     async close() {
-      opened?.thread.postMessage({ kind: 'leave' } satisfies ToSession)
-      await opened?.ended
+      if (opened === null) return
+      const { thread, ended } = opened
+      thread.postMessage({ kind: 'leave' } satisfies ToSession)
+      const patience = setTimeout(() => void thread.terminate(), graceMs)
+      await ended
+      clearTimeout(patience)
     },
   }
 }
 
 type Opened = { thread: Worker; ended: Promise<{ error: Error }> }
 
-function openThread(): Opened {
+function openThread(entry: string): Opened {
   // Untracked: the sandbox hands descriptors to streams, which close them themselves. Node would still count them as the
   // thread's and close the same numbers at its end, when they may be this thread's ledger or a socket.
-  const thread = new Worker(entryPath('sessionThread'), { trackUnmanagedFds: false })
+  const thread = new Worker(entry, { trackUnmanagedFds: false })
   const ended = new Promise<{ error: Error }>(resolve => {
     thread.once('error', error => resolve({ error }))
     thread.once('exit', code => resolve({ error: new Error(`the session's thread ended with code ${code} and no result`) }))
@@ -52,8 +64,7 @@ function openThread(): Opened {
 function runInThread(
   { thread, ended }: Opened,
   order: SessionOrder,
-  cancel: AbortSignal,
-  onMessage: (message: FromSession) => void,
+  { cancel, graceMs, onMessage }: { cancel: AbortSignal; graceMs: number; onMessage(message: FromSession): void },
 ): Promise<SessionResult | EndedByForce> {
   const send = (message: ToSession) => thread.postMessage(message)
   return new Promise((resolve, reject) => {
@@ -61,16 +72,21 @@ function runInThread(
     let patience: NodeJS.Timeout | undefined
     const stop = () => {
       send({ kind: 'cancel', why: cancel.reason === handOver ? 'hand-over' : 'cancelled' })
+      waitForExit()
+    }
+    // A thread that has said its result and does not go, for a handle it forgot, holds nothing up either.
+    const waitForExit = () => {
+      clearTimeout(patience)
       patience = setTimeout(() => {
         result ??= { kind: 'ended-by-force' }
         void thread.terminate()
-      }, order.cancelGraceMs)
+      }, graceMs)
     }
     thread.on('message', (message: FromSession) => {
+      if (message.kind === 'progress') return onMessage(message)
       if (message.kind === 'ended') result = message.result
-      else if (message.kind === 'failed')
-        reject(Object.assign(new Error(`the session broke: ${message.message}`), { stack: message.stack }))
-      else onMessage(message)
+      else reject(Object.assign(new Error(`the session broke: ${message.message}`), { stack: message.stack }))
+      waitForExit()
     })
     ended.then(({ error }) => {
       clearTimeout(patience)

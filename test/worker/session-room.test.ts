@@ -10,7 +10,7 @@ import { lockLedger } from './lock-ledger.ts'
 import { openWorker } from './open-worker.ts'
 
 /** An order for a real thread. Its sandbox is unavailable at once: what is tested needs none. */
-async function openOrder(cancelGraceMs: number): Promise<SessionOrder> {
+async function openOrder(): Promise<SessionOrder> {
   const stage = await openWorker()
   onTestFinished(() => stage.close())
   const { repository, limits } = await stage.claimed('t_1')
@@ -48,15 +48,14 @@ async function openOrder(cancelGraceMs: number): Promise<SessionOrder> {
     baselineTree: 'a'.repeat(40),
     poolSize: 0,
     crashpoint: null,
-    cancelGraceMs,
   }
 }
 
 test('a session that hears no stop is ended with its thread when the grace is over', { timeout: 30_000 }, async () => {
-  const order = await openOrder(300)
+  const order = await openOrder()
   const release = await lockLedger(order.dataDir)
   const stop = new AbortController()
-  const room = openSessionRoom('thread', true)
+  const room = openSessionRoom({ place: 'thread', ahead: true, graceMs: 300 })
   const result = room.run(order, stop.signal, () => undefined)
   await sleep(1_500)
   stop.abort('cancelled')
@@ -67,9 +66,9 @@ test('a session that hears no stop is ended with its thread when the grace is ov
 })
 
 test('red: one that hears it ends by itself, and says how', { timeout: 30_000 }, async () => {
-  const order = await openOrder(10_000)
+  const order = await openOrder()
   const stop = new AbortController()
-  const room = openSessionRoom('thread', false)
+  const room = openSessionRoom({ place: 'thread', ahead: false, graceMs: 10_000 })
   const result = room.run(order, stop.signal, () => undefined)
   await sleep(1_000)
   stop.abort('cancelled')
@@ -78,13 +77,13 @@ test('red: one that hears it ends by itself, and says how', { timeout: 30_000 },
 })
 
 test('what a session in a thread records holds no credential of this process, whichever it is', { timeout: 30_000 }, async () => {
-  const order = await openOrder(10_000)
+  const order = await openOrder()
   const secret = 'wh00k-secret-of-this-installation-0123456789'
   const text = `the webhook's secret is ${secret}`
   const told = { ...order, start: { ...order.start, instructions: [{ path: 'AGENTS.md', text }] } }
   registerSecret(secret)
   const stop = new AbortController()
-  const room = openSessionRoom('thread', false)
+  const room = openSessionRoom({ place: 'thread', ahead: false, graceMs: 10_000 })
   const result = room.run(told, stop.signal, () => undefined)
   await sleep(1_000)
   stop.abort('cancelled')
@@ -95,4 +94,23 @@ test('what a session in a thread records holds no credential of this process, wh
   await ledger.close()
   expect(events).toContain('the webhook')
   expect(events).not.toContain(secret)
+})
+
+test.each([
+  ['its result', 'ended', { kind: 'fenced' }],
+  ['that it broke', 'failed', 'the session broke: as told'],
+])('a thread that says %s and then does not go is ended, and holds nothing up', { timeout: 30_000 }, async (_, verb, said) => {
+  const order = await openOrder()
+  const request = { ...order.start.request, text: verb }
+  const entry = path.join(import.meta.dirname, 'lingering-thread.ts')
+  const room = openSessionRoom({ place: 'thread', ahead: true, graceMs: 200, entry })
+  const told = { ...order, start: { ...order.start, request } }
+  const result = await room.run(told, new AbortController().signal, () => undefined).catch((error: Error) => error.message)
+  expect(result).toEqual(said)
+  await room.close()
+})
+
+test('a thread that is told there is no order for it, and does not go, is ended', { timeout: 30_000 }, async () => {
+  const entry = path.join(import.meta.dirname, 'lingering-thread.ts')
+  await openSessionRoom({ place: 'thread', ahead: true, graceMs: 200, entry }).close()
 })

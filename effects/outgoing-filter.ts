@@ -1,4 +1,4 @@
-import { withoutSecrets } from '../telemetry/index.ts'
+import { withheldWords, withoutSecrets } from '../telemetry/index.ts'
 import { codeMark, maskCode } from './certain-code.ts'
 import { effectsLimits } from './limits.ts'
 import {
@@ -26,7 +26,7 @@ export function makeInert(text: string, links: Links = 'kept'): string {
   const clean = cleanText(text)
   const inert = inertOutsideCode(clean, links)
   const read = inert === null ? null : maskCode(inert)
-  return inert === null || read === null || isLive(read.prose, links) ? breakUp(clean) : inert
+  return inert === null || read === null || isLive(read.prose, links) || holdsSecret(inert) ? breakUp(clean) : inert
 }
 
 /**
@@ -34,7 +34,12 @@ export function makeInert(text: string, links: Links = 'kept'): string {
  * is Markdown, and a title becomes a message when its pull request is squashed: a keyword closes also where it looks like code.
  */
 export function makeInertForCommit(text: string): string {
-  return cleanText(text)
+  const inert = withoutOrders(cleanText(text))
+  return holdsSecret(inert) ? withheldWords : inert
+}
+
+function withoutOrders(text: string): string {
+  return text
     .replace(html, '&lt;')
     .replace(image, showImage)
     .split('\n')
@@ -50,8 +55,21 @@ export function makeInertForCommit(text: string): string {
     )
 }
 
+/**
+ * Credentials are looked for last, in the text as it will stand: whatever is taken out after that brings together what stood
+ * on both sides of it. What is inert afterwards is looked through once more, since that takes out brackets and asterisks.
+ */
 function cleanText(text: string): string {
-  return cutLong(stripMarkers(withoutSecrets(text)).replaceAll(codeMark, '').replace(/\r\n?/g, '\n'))
+  const shown = stripMarkers(text.replaceAll(codeMark, '').replace(/\r\n?/g, '\n'))
+  const seen = shown.replace(unseen, '')
+  return cutLong(withoutSecrets(seen !== shown && holdsSecret(seen) ? seen : shown))
+}
+
+/** Characters that nobody sees: a credential with one in it reads as without. They stay in all other texts. */
+const unseen = /\p{Default_Ignorable_Code_Point}|\p{Noncharacter_Code_Point}|[^\P{Cc}\t\n]/gu
+
+function holdsSecret(text: string): boolean {
+  return withoutSecrets(text) !== text
 }
 
 /** After the search for credentials, so that none is cut in two; before every pattern. */

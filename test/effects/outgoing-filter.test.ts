@@ -72,6 +72,52 @@ describe('credentials do not go out', () => {
   })
 })
 
+describe('credentials that only come together in the filter do not go out', () => {
+  const password = 'hunter2-Pw9'
+  registerSecret(password)
+  const credentials = { shaped: `ghp_${'a1B'.repeat(12)}`, registered: password }
+  /** What the filter, or the eye, takes out of a text. */
+  const joints = {
+    'the mark of code': '\ufdd0',
+    'another character that is none': '\ufdd1',
+    'a marker of ours': '<!--grokbot:v1-->',
+    'a marker with the mark of code in it': '<!--grok\ufdd0bot:v1-->',
+    'a marker with a carriage return in it': '<!--\rgrokbot:v1-->',
+    'a blank of no width': '\u200b',
+    'a soft hyphen': '\u00ad',
+    'a variation selector': '\ufe0f',
+    'a tag': '\u{e0041}',
+    'a byte order mark': '\ufeff',
+    'a NUL': '\0',
+    'a backspace': '\b',
+    'all of them': '\u200b\ufdd0<!--grokbot:v1-->\u2060\0',
+  }
+  const filters = { prose: makeInert, tainted: (text: string) => makeInert(text, 'shown'), commit: makeInertForCommit }
+  const readBy = (text: string) => text.replace(/\p{Default_Ignorable_Code_Point}|\p{Noncharacter_Code_Point}|\p{Cc}/gu, '')
+  test.each(Object.entries(joints))('%s', (_, joint) => {
+    for (const [name, credential] of Object.entries(credentials)) {
+      for (const at of [2, 5, credential.length - 1]) {
+        const text = `use ${credential.slice(0, at)}${joint}${credential.slice(at)} now`
+        for (const [kind, filter] of Object.entries(filters)) {
+          expect(readBy(filter(text)), `${name} at ${at} in ${kind}`).toBe('use [redacted] now')
+        }
+      }
+    }
+  })
+  test('brackets of a link that is shown by its address', () => {
+    const text = `hunter2[-Pw9](https://a.example)`
+    expect(makeInert(text, 'shown')).toBe('hunter2[-Pw9] (https: //a.example)')
+  })
+  test('asterisks that are taken out of a commit message', () => {
+    registerSecret('abcNO_CIdef')
+    expect(makeInertForCommit('abc***NO_CI***def')).toMatch(/^Withheld: /)
+  })
+  test('and no other text loses what nobody sees', () => {
+    const text = 'a family \u{1f468}\u200d\u{1f469} and \u2764\ufe0f'
+    expect([makeInert(text), makeInertForCommit(text)]).toEqual([text, text])
+  })
+})
+
 describe('the links of a session that a stranger may have steered', () => {
   test.each([
     ['say where they lead', '[Approve](https://evil.example/a?b=c)', 'Approve (`https://evil.example/a?b=c`)'],

@@ -1,5 +1,6 @@
 import type { Environment } from '../../config-schema/index.ts'
 import type { TaskAccepted, TaskState } from '../../domain/index.ts'
+import { redact, redactStrings } from '../../telemetry/index.ts'
 import type { TaskProgress } from '../../worker/index.ts'
 import { escapeShort, escapeText, toSafeJson } from '../escape.ts'
 import type { RunOptions } from '../run.ts'
@@ -20,7 +21,13 @@ export type RunOutput = {
 
 type Facts = { taskId: string; model: string; startedAt: number }
 
+/** What the model writes may hold what it was given, and these lines are a CI's log: no credential of ours leaves here. */
 export function openRunOutput(state: TaskState, options: RunOptions, environment: Environment, facts: Facts): RunOutput {
+  const output = outputOf({ ...state, accepted: redactStrings(state.accepted) }, options, environment, facts)
+  return { ...output, progress: update => output.progress(redactStrings(update)), note: line => output.note(redact(line)) }
+}
+
+function outputOf(state: TaskState, options: RunOptions, environment: Environment, facts: Facts): RunOutput {
   if (options.streamJson) return streamOutput(state, facts)
   const stream = process.stderr
   const live = stream.isTTY === true && !options.plain && !environment.CI && (stream.columns ?? 0) >= columnsMin

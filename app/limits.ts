@@ -8,4 +8,8 @@ export const appLimits = {
   deliveriesAtOnceMax: 100,
   /** How long one answer of the ledger to `/readyz` counts: whoever asks more often writes no more often. */
   checkKeptMs: 1_000,
+  /** Effects the app's half prepares for one task: a reaction, an answer, a note. */
+  effectsOfTaskMax: 3,
+  /** Replies that one turn of the outbox ends, beside those that wait. */
+  repliesAtOnceMax: 100,
 } as const

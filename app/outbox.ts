@@ -1,60 +1,32 @@
 import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
-import { askedWaitOf, type BackOff, type EffectPorts, noGit, resumeEffect, type Settled, settleByReadBack } from '../effects/index.ts'
+import { type DuePorts, type EffectPorts, findOpen, noGit, resumeEffect, type Settled, settleByReadBack, tryDue } from '../effects/index.ts'
 import type { GitHubApp } from '../github/index.ts'
 import { appendBehind, type Ledger } from '../ledger/index.ts'
-import type { Logger } from '../telemetry/index.ts'
+import { appLimits } from './limits.ts'
 
-export type OutboxPorts = {
+export type OutboxPorts = DuePorts & {
   ledger: Ledger
   github: GitHubApp
   markerKey: Uint8Array
-  logger: Logger
   limits(): OutboxLimits
-  /** By task: who failed is left alone for a while, and keeps no other from being sent. */
-  backOff: BackOff
   now(): number
-  /** `stopped`: the process goes; what is not settled is read back by the next one. */
-  sleep(ms: number): Promise<'slept' | 'stopped'>
-  /** The same, before anything more is begun. */
-  stop: AbortSignal
 }
 
 export type OutboxLimits = { readBackGapMs: number; effectGiveUpMs: number }
-
-const effectsAtOnceMax = 100
-/** Effects the app's half prepares for one task: a reaction, an answer, a note. */
-const effectsOfTaskMax = 3
 
 /**
  * Does what the app's half has recorded and not yet done: reactions, refusals, help. Level-triggered: it reads the ledger,
  * so a lost ring or a killed process only costs time. One outbox a data folder; returns how many tasks it touched.
  */
 export async function sendOutbox(ports: OutboxPorts): Promise<number> {
-  const due = [...(await openTasks(ports))].filter(taskId => ports.backOff.due(taskId))
-  for (const taskId of due) {
-    if (ports.stop.aborted) break
-    try {
-      const done = await sendFor(taskId, ports)
-      if (done) ports.backOff.succeeded(taskId)
-      else ports.backOff.failed(taskId)
-    } catch (error) {
-      const waitMs = ports.backOff.failed(taskId, askedWaitOf(error))
-      ports.logger.warn({ error, task: taskId, waitMs }, 'an effect of the app could not be sent; it is tried again')
-    }
-  }
-  return due.length
-}
-
-/** The limit grows by those that wait, so that however many of them there are, they hide nobody. */
-async function openTasks({ ledger, backOff, limits, now }: OutboxPorts): Promise<Set<string>> {
-  const waiting = backOff.waiting()
-  const limit = effectsAtOnceMax + waiting * effectsOfTaskMax
-  const young = { updatedBefore: now() + 1, updatedAfter: now() - limits().effectGiveUpMs }
-  const inFlight = await ledger.openEffects({ attempt: 'app', states: 'in-flight', updatedBefore: now() + 1, limit })
-  // They have a query of their own: nothing is sent for them, and they must not take the place of what is to be sent.
-  const unknown = await ledger.openEffects({ attempt: 'app', states: 'unknown', ...young, limit })
-  const replies = await ledger.tasks({ state: 'waiting', needsWorker: false, limit: effectsAtOnceMax + waiting })
-  return new Set([...inFlight, ...unknown, ...replies].map(({ taskId }) => taskId))
+  const { ledger, backOff, limits, now } = ports
+  const youngSince = now() - limits().effectGiveUpMs
+  const half = { attempt: 'app', updatedBefore: now() + 1, youngSince, effectsOfTaskMax: appLimits.effectsOfTaskMax } as const
+  const open = await findOpen(half, ports)
+  const limit = appLimits.repliesAtOnceMax + backOff.waiting()
+  const replies = await ledger.tasks({ state: 'waiting', needsWorker: false, limit })
+  for (const { taskId } of replies) open.add(taskId)
+  return await tryDue(open, (taskId, sleep) => sendFor(taskId, { ...ports, sleep }), ports)
 }
 
 /** False: something of it is still not settled, and is looked at again later. */

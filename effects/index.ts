@@ -8,3 +8,4 @@ export { type EffectProposal, effectId, type Intent, preparedEvent } from './int
 export { joinBlocks, makeInert, makeInertForCommit } from './outgoing-filter.ts'
 export { settleByReadBack } from './settle-effect.ts'
 export { sleepUnlessStopped } from './sleep-unless-stopped.ts'
+export { type DuePorts, findOpen, tryDue } from './try-due.ts'

@@ -8,4 +8,6 @@ export const effectsLimits = {
   staleTokenWaitMs: 1_000,
   /** What of one text is made inert: GitHub takes no longer body or comment, and patterns are read on the thread that renews leases. */
   filteredCharactersMax: 65_536,
+  /** Open effects that one turn of the outbox or the sweep looks at beside those that wait. */
+  openAtOnceMax: 100,
 } as const

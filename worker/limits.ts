@@ -36,6 +36,8 @@ export const workerLimits = {
   settingsRetryMs: 1_000,
   /** So long the writing of a bundle may keep its thread from everything else at once. */
   sliceMs: 10,
+  /** Effects of one task: a push, a pull request, the progress comment and its last text; or a comment instead. */
+  effectsOfTaskMax: 4,
   /** How often a bundle is made again at once when the ledger went on meanwhile; after that the next sweep does it. */
   bundleRoundsMax: 3,
   /** Bundles of others that one sweep makes; the next one goes on behind them. */

@@ -1,28 +1,26 @@
 import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
 import {
   applyEffect,
-  askedWaitOf,
-  type BackOff,
+  type DuePorts,
   type EffectPorts,
   effectId,
+  findOpen,
   noGit,
   resumeEffect,
   type Settled,
   settleByReadBack,
+  tryDue,
 } from '../effects/index.ts'
 import type { TaskRow } from '../ledger/index.ts'
 import { readBranch } from './effect-ports.ts'
 import { lastWords, progressId } from './last-words.ts'
+import { workerLimits } from './limits.ts'
 import type { WorkerPorts } from './ports.ts'
 import { markStale } from './stale-bundles.ts'
 import { taskFolder } from './task-folder.ts'
 import { writeTaskBundle } from './write-bundle.ts'
 
-export type SweepPorts = Omit<WorkerPorts, 'sleep'> & { backOff: BackOff; sleep: EffectPorts['sleep']; stop: AbortSignal }
-
-const effectsAtOnceMax = 100
-/** A push, a pull request, the progress comment and its last text; or a comment instead. */
-const effectsOfTaskMax = 4
+export type SweepPorts = Omit<WorkerPorts, 'sleep'> & DuePorts
 
 /**
  * Effects that workers left open of tasks that have ended: the worker died, was stopped, or GitHub was away. What may have
@@ -31,26 +29,12 @@ const effectsOfTaskMax = 4
  */
 export async function sweepEffects(ports: SweepPorts): Promise<void> {
   const { limits } = await ports.settings()
-  const { ledger, backOff, now, logger } = ports
   if (ports.github === null) return
   // Whoever recorded the end may still be at work on it.
-  const updatedBefore = now() - limits.leaseMs
-  const window = { attempt: 'worker', ended: true, updatedBefore, limit: effectsAtOnceMax + backOff.waiting() * effectsOfTaskMax } as const
-  const open = [
-    ...(await ledger.openEffects({ ...window, states: 'in-flight' })),
-    ...(await ledger.openEffects({ ...window, states: 'unknown', updatedAfter: now() - limits.effectGiveUpMs })),
-  ]
-  for (const taskId of new Set(open.map(effect => effect.taskId))) {
-    if (ports.stop.aborted) return
-    if (!backOff.due(taskId)) continue
-    try {
-      if (await settleTask(taskId, ports)) backOff.succeeded(taskId)
-      else backOff.failed(taskId)
-    } catch (error) {
-      const waitMs = backOff.failed(taskId, askedWaitOf(error))
-      logger.warn({ error, task: taskId, waitMs }, 'an effect of an ended task could not be settled; it is tried again')
-    }
-  }
+  const [updatedBefore, youngSince] = [ports.now() - limits.leaseMs, ports.now() - limits.effectGiveUpMs]
+  const { effectsOfTaskMax } = workerLimits
+  const open = await findOpen({ attempt: 'worker', ended: true, updatedBefore, youngSince, effectsOfTaskMax }, ports)
+  await tryDue(open, (taskId, sleep) => settleTask(taskId, { ...ports, sleep }), ports)
 }
 
 /** False: something of it is still not known. */

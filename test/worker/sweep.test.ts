@@ -185,15 +185,27 @@ test('a sweep that waits between two looks is left at once when the process goes
 test('a sweep that is told to go begins with no other task', async () => {
   for (const id of ['t_2', 't_3']) await stage.claimed(id)
   for (const id of ['t_1', 't_2', 't_3']) await stage.append(id, 1, ...sent(proposals.pull(), id), ended('errored'))
-  const lists = () => stage.simulator.github.requests().filter(({ method, url }) => method === 'GET' && url.includes('/pulls')).length
+  const lists = stage.simulator.github.fail({ method: 'GET', path: /\/pulls$/, fault: { kind: 'delay', ms: 500 }, times: 9 })
   stage.clock.now += stage.limits.leaseMs + 1
-  stage.limits.readBackGapMs = 60_000
   const sweep = createSweep(stage.ports)
   const run = sweep.run()
-  await vi.waitFor(() => expect(lists()).toBe(1), { timeout: 5_000 })
+  await vi.waitFor(() => expect(lists.hits()).toBe(1), { timeout: 5_000 })
   await sweep.stop()
   await run
-  expect(lists()).toBe(1)
+  expect(lists.hits()).toBe(1)
+})
+
+test('effects that must be looked for twice share one gap, however many tasks have one', { timeout: 30_000 }, async () => {
+  const ids = Array.from({ length: 10 }, (_, index) => `t_${index + 1}`)
+  for (const id of ids.slice(1)) await stage.claimed(id)
+  for (const id of ids) await stage.append(id, 1, ...sent(proposals.pull(), id), ended('errored'))
+  stage.limits.readBackGapMs = 3_000
+  const startedAt = Date.now()
+  await sweepAfterLease()
+  // One after another they took thirty seconds.
+  expect(Date.now() - startedAt).toBeLessThan(10_000)
+  const all = await Promise.all(ids.map(async id => Object.values((await stage.state(id)).effects).map(({ state }) => state)))
+  expect(all).toEqual(ids.map(() => ['rejected']))
 })
 
 /** As whoever ends a task does it: announced, then recorded. Then the process dies. */

@@ -28,6 +28,7 @@ export { listUncommitted, refreshIndex, type Uncommitted } from './list-uncommit
 export { type OpenMirrorOptions, openMirror } from './mirror.ts'
 export { mixTrees } from './mix-trees.ts'
 export { planRestore, type RestorePlan } from './plan-restore.ts'
+export { planRights } from './plan-rights.ts'
 export { type PlanTreeOptions, planTree } from './plan-tree.ts'
 export { type PushOptions, pushCommit, type RemoteRef, readRemoteRef } from './push-commit.ts'
 export { type CommitRead, readCommit } from './read-commit.ts'

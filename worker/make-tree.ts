@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import {
   type AdoptedTree,
   adoptTree,
+  planRights,
   planTree,
   type Store,
   type TreePlan,
@@ -11,7 +12,7 @@ import {
 } from '../git/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import type { SandboxPlace } from './open-task-sandbox.ts'
-import { openPlan, tailOf } from './run-plan.ts'
+import { openPlan, runPlan, tailOf } from './run-plan.ts'
 
 /** Plain data, so that a session's thread can make trees too. */
 export type TreePlace = { sandbox: SandboxPlace; store: Store; workspace: WorkspaceData; workDir: string; rules: TreeRules }
@@ -52,21 +53,29 @@ export async function openTreeMaker(place: TreePlace, selection: TreeSelection, 
   let removed: Promise<void> = Promise.resolve()
   return {
     async make(include) {
-      const one = next && include === selection.include ? next : plan.again(adopted, include ?? [])
-      next = null
-      const result = await opened.run(one.argv)
-      const made = result.exitCode === 0 ? await adopt(one) : unmade(result)
-      if (made.kind === 'adopted') adopted = made.tree
-      // What concerns no single file concerns the work tree.
-      else if (made.path === '') made.path = '.'
-      if (one !== plan) removed = removed.then(() => one.remove()).catch(() => {})
-      return made
+      const { exitCode, made } = await makeOnce(include)
+      if (exitCode === 0) return made
+      // A command may have closed files even to the user it ran as: with its rights back the owner tries once more.
+      await runPlan(sandbox, planRights(workspace), workDir, async () => undefined)
+      return (await makeOnce(include)).made
     },
     async close() {
       await opened.close()
       await removed
       await plan.remove()
     },
+  }
+
+  async function makeOnce(include: readonly string[] | undefined): Promise<{ exitCode: number | null; made: AdoptedTree }> {
+    const one = next && include === selection.include ? next : plan.again(adopted, include ?? [])
+    next = null
+    const result = await opened.run(one.argv)
+    const made = result.exitCode === 0 ? await adopt(one) : unmade(result)
+    if (made.kind === 'adopted') adopted = made.tree
+    // What concerns no single file concerns the work tree.
+    else if (made.path === '') made.path = '.'
+    if (one !== plan) removed = removed.then(() => one.remove()).catch(() => {})
+    return { exitCode: result.exitCode, made }
   }
 
   async function adopt(one: TreePlan): Promise<AdoptedTree> {

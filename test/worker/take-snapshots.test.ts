@@ -61,3 +61,15 @@ test('a file that a tool wrote where git ignores it is in the tree, and what com
   written.push('node_modules/own.js')
   expect(Object.keys(await files()).filter(name => name.includes('node_modules'))).toEqual(['100644 node_modules/own.js'])
 })
+
+test.each([
+  ['a new folder', 'mkdir d; echo x > d/f; chmod 000 d; echo more >> src/add.js', '100644 d/f'],
+  ['a new file in two closed folders', 'mkdir -p d/e; echo x > d/e/f; chmod 000 d/e/f d/e d', '100644 d/e/f'],
+  ['a tracked file', 'echo more >> src/add.js; chmod 000 src/add.js', '100644 src/add.js'],
+  ['a tracked folder', 'echo more >> src/add.js; chmod 000 src', '100644 src/add.js'],
+  ['the work tree itself', 'echo more >> src/add.js; chmod 000 .', '100644 src/add.js'],
+])('what a command closed even to its own user is in the tree: %s', async (_, script, name) => {
+  const { sh, files } = await openTaker()
+  await sh(script)
+  expect((await files())[name]).toMatch(/x\n$|more\n$/)
+})

@@ -42,4 +42,8 @@ export const gitLimits = {
   renamesMax: 1_000,
   /** Groups for mirrors on a root host, one for each. */
   mirrorGidsMax: 9_000,
+  /** Looking for what of a person's work tree is not committed, and bringing the times of its index up to date. */
+  uncommittedWallMs: 60_000,
+  /** Files that were touched are read this many at once: one that can not be read ends the git that reads. */
+  hashedAtOnceMax: 1_000,
 } as const

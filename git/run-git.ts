@@ -19,6 +19,8 @@ export type GitCall = {
   user?: { uid: number; gid: number }
   /** The whole process tree is gone after it. */
   wallMs: number
+  /** Asked to end first, so that it takes its lock files away; killed only when it does not. */
+  endsTidily?: boolean
   stdoutBytesMax?: number
   signal?: AbortSignal | undefined
   /** Texts that must not stand in anything that is returned or thrown. */
@@ -54,7 +56,7 @@ export async function runGit(call: GitCall): Promise<GitResult> {
     ...(call.user ? { uid: call.user.uid, gid: call.user.gid } : {}),
     timeout: call.wallMs,
     maxBuffer: { stdout: call.stdoutBytesMax ?? gitLimits.outputBytesMax, stderr: gitLimits.stderrBytesMax },
-    killSignal: 'SIGKILL',
+    killSignal: call.endsTidily ? 'SIGTERM' : 'SIGKILL',
     killDescendants: true,
     reject: false,
     ...(call.signal ? { cancelSignal: call.signal } : {}),

@@ -114,7 +114,8 @@ export async function applyPatch({ root, base }: { root: string; base: string },
       next: `git apply --3way --index ${shellWord(path.relative(root, patchFile))}`,
     }
   const found = await listUncommitted(root, base)
-  if (found === null || found.staged.length > 0 || found.changed.length > 0)
+  if (found === null) return { kind: 'not-applied', reason: 'whether tracked files are changed could not be found out in time', next }
+  if (found.staged.length > 0 || found.changed.length > 0)
     return { kind: 'not-applied', reason: 'there are uncommitted changes of tracked files', next: `commit or stash them, then: ${next}` }
   // A file that was only touched would be taken for another one. What is somebody else's, git itself refuses to write.
   if (statSync(root).uid === process.getuid?.()) await refreshIndex(root)

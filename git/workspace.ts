@@ -34,11 +34,12 @@ export type OpenWorkspaceOptions = {
  * when this returns, and no git of the host looks at the work tree afterwards.
  */
 export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Workspace> {
-  const { mirror, store, user } = options
+  const { mirror, user } = options
   checkReach(mirror, options.runDir, user)
   const id = randomBytes(8).toString('hex')
   const mine = join(options.runDir, `workspace-${id}`)
-  const hostFolder = join(dirname(store.path), `workspace-${id}`)
+  // The host's own part lies beside it: nobody but the host may go in.
+  const hostFolder = join(options.runDir, `host-${id}`)
   mkdirSync(hostFolder, { mode: 0o700 })
   for (const folder of [mine, join(mine, 'tree'), join(mine, 'tree', '.git')]) makeOwn(folder, user)
   const remove = async () => {

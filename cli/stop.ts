@@ -34,6 +34,8 @@ type Stopped = {
 
 const tasksMax = 1_000
 const lookMs = 25
+/** The longest wait a timer of Node can hold. */
+const timerMsMax = 2_147_483_647
 
 /**
  * Records the wish; whoever works on the task sees it within one look (`livenessMs`), keeps the work so far and ends it.
@@ -47,7 +49,7 @@ async function stop(taskId: string | undefined, options: Options, environment: E
   if (!(waitMs >= 0)) throw new UsageError('--wait is a number of seconds')
   await withLedger(environment, { data: options.data, durability: 'durable' }, async opened => {
     const rows = taskId === undefined ? await openTasks(opened) : [await findTask(opened, taskId)]
-    const stopped = await Promise.all(rows.map(row => stopOne(row, waitMs, opened, environment)))
+    const stopped = await stopAll(rows, waitMs, opened, environment)
     if (options.json) process.stdout.write(`${toSafeJson(stopped)}\n`)
     else process.stdout.write(stopped.length === 0 ? 'nothing waits or runs\n' : stopped.map(each => `${textOf(each)}\n`).join(''))
     if (stopped.some(each => each.state === 'asked')) process.exitCode = exitCodes.failed
@@ -62,20 +64,39 @@ async function openTasks({ ledger }: OpenedLedger): Promise<TaskRow[]> {
   return [...running, ...waiting].filter(row => row.needsWorker)
 }
 
-async function stopOne(row: TaskRow, waitMs: number, opened: OpenedLedger, environment: Environment): Promise<Stopped> {
-  const { ledger, dataDir } = opened
+/**
+ * All are asked at once, so that those who work on them stop side by side. What is done from here, a work tree for each dead
+ * run, goes one after another under one user's limits. One wait bounds all of it.
+ */
+async function stopAll(rows: readonly TaskRow[], waitMs: number, opened: OpenedLedger, environment: Environment): Promise<Stopped[]> {
+  const timeUp = waitMs === 0 ? AbortSignal.abort() : AbortSignal.timeout(Math.min(Math.ceil(waitMs), timerMsMax))
+  const asked: Asked[] = []
+  for (const row of rows) {
+    const wasOpen = await requestCancel(opened.ledger, row.taskId, 'the operator', Date.now())
+    asked.push({ row, wasOpen, startedAt: performance.now(), patch: null })
+  }
+  for (const each of asked.filter(({ wasOpen }) => wasOpen)) {
+    const settings = readOperator(environment, opened.dataDir)
+    const kept = await keepStopped(each.row.taskId, { ...opened, settings, environment }, timeUp)
+    if (kept.kind === 'kept') each.patch = kept.patch
+    // Ended from here now, its work would be in no patch for good.
+    if (kept.kind !== 'late') await endOrphan(opened.ledger, opened.dataDir, each.row.taskId, settings.limits)
+  }
+  const stopped: Stopped[] = []
+  for (const each of asked) stopped.push(await waitForEnd(each, timeUp, opened))
+  return stopped
+}
+
+type Asked = { row: TaskRow; wasOpen: boolean; startedAt: number; patch: string | null }
+
+async function waitForEnd({ row, wasOpen, startedAt, patch }: Asked, timeUp: AbortSignal, { ledger }: OpenedLedger): Promise<Stopped> {
   const { taskId } = row
-  const startedAt = performance.now()
   const since = () => Math.round(performance.now() - startedAt)
-  if (!(await requestCancel(ledger, taskId, 'the operator', Date.now())))
-    return { taskId, state: 'over', outcome: row.outcome, afterMs: since(), patch: null }
-  const settings = readOperator(environment, dataDir)
-  const patch = await keepStopped(taskId, { ledger, dataDir, settings, environment })
-  await endOrphan(ledger, dataDir, taskId, settings.limits)
+  if (!wasOpen) return { taskId, state: 'over', outcome: row.outcome, afterMs: since(), patch }
   for (;;) {
     const now = await ledger.task(taskId)
     if (now?.state === 'ended') return { taskId, state: 'ended', outcome: now.outcome, afterMs: since(), patch }
-    if (since() >= waitMs) return { taskId, state: 'asked', outcome: null, afterMs: since(), patch }
+    if (timeUp.aborted) return { taskId, state: 'asked', outcome: null, afterMs: since(), patch }
     await sleep(lookMs)
   }
 }

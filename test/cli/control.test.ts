@@ -115,6 +115,30 @@ it('a change that was collected and not written when its process died is written
   expect(readFileSync(patch, 'utf8')).toContain('+fixed\n')
 })
 
+it('dead runs are ended by stop one after another, and one whose turn does not come within the wait keeps its work for the next', {
+  timeout: wallMs,
+}, async () => {
+  const opened = await openScene({})
+  onTestFinished(opened.remove)
+  for (let run = 0; run < 3; run++) await grokbot(runArguments(opened), { env: { GROKBOT_CRASHPOINT: 'event.change.collected.after' } })
+  const ids = readdirSync(path.join(opened.data, 'tasks')).sort()
+  const stopAll = async (wait: string) =>
+    JSON.parse((await grokbot(['stop', '--all', '--wait', wait, '--json', '--data', opened.data])).stdout)
+  expect(await stopAll('0')).toEqual(ids.map(() => expect.objectContaining({ state: 'asked', outcome: null, patch: null })))
+  const stopped: { taskId: string; state: string; outcome: string; patch: string }[] = await stopAll('100')
+  expect(stopped.map(({ taskId, state, outcome }) => [taskId, state, outcome]).sort()).toEqual(ids.map(id => [id, 'ended', 'cancelled']))
+  for (const { patch } of stopped) expect(readFileSync(patch, 'utf8')).toContain('+fixed\n')
+  const spans: [number, number][] = []
+  for (const id of ids) {
+    const { events } = JSON.parse((await grokbot(['replay', id, '--json', '--data', opened.data])).stdout)
+    const timesOf = (type: string) =>
+      events.filter((event: { type: string }) => event.type === type).map((event: { at: number }) => event.at)
+    spans.push([timesOf('attempt.started').at(-1), timesOf('task.ended')[0]])
+  }
+  spans.sort(([a], [b]) => a - b)
+  for (const [index, [begun]] of spans.slice(1).entries()) expect(begun).toBeGreaterThanOrEqual(spans[index]?.[1] ?? 0)
+})
+
 it('a task whose process was killed goes on with --resume, without asking or running again what was recorded', {
   timeout: wallMs,
 }, async () => {

@@ -1,5 +1,6 @@
 export { sandboxLimitDefaults } from './limits.ts'
 export { openSandbox } from './open-sandbox.ts'
+export { passable } from './passable.ts'
 export { describeProfile, type Profile, profiles } from './profiles.ts'
 export type {
   Command,

@@ -1,4 +1,16 @@
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 /** Host folders to be bound below /etc as they are. */
@@ -26,7 +38,7 @@ export function describeEtc(agent: { uid: number; gid: number }): string {
 }
 
 /** To be raised when this file makes another /etc of the same host. */
-const etcVersion = 1
+const etcVersion = 2
 
 /**
  * Writes the /etc of a sandbox: what programs need to run, and nothing of the machine's own configuration. Left out on
@@ -46,6 +58,19 @@ export function prepareEtc(target: string, agent: { uid: number; gid: number }):
     cpSync(join('/etc', name), join(target, name), { recursive: true, verbatimSymlinks: true })
   }
   for (const name of boundNames()) mkdirSync(join(target, name), { recursive: true, mode: 0o755 })
+  openToReaders(target, Object.keys(writtenFiles(agent)))
+}
+
+/** A narrow umask closed what was made here; a copy is as open as what it was made of. */
+function openToReaders(target: string, written: readonly string[]): void {
+  for (const name of readdirSync(target, { recursive: true, encoding: 'utf8' })) {
+    const stat = lstatSync(join(target, name))
+    if (stat.isDirectory()) chmodSync(join(target, name), 0o755)
+    else if (stat.isFile()) {
+      const source = written.includes(name) ? undefined : statSync(join('/etc', name), { throwIfNoEntry: false })
+      chmodSync(join(target, name), (source?.mode ?? 0o644) & 0o777)
+    }
+  }
 }
 
 const copiedFiles = [

@@ -16,6 +16,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { agentId } from './bwrap-arguments.ts'
+import { passable } from './passable.ts'
 import { describeEtc, prepareEtc } from './prepare-etc.ts'
 import { seccompProgram } from './seccomp/program.ts'
 import type { Architecture } from './seccomp/syscalls.ts'
@@ -28,7 +29,7 @@ export type SharedFiles = { etc: string; seccomp: { commands: string; fileHost: 
  * changed host gets new ones. The sandbox user must be able to pass through the folder; it can never write to it.
  */
 export function provideSharedFiles(folder: string, architecture: Architecture): SharedFiles {
-  mkdirSync(folder, { recursive: true, mode: 0o711 })
+  passable(folder)
   const program = (network: Parameters<typeof seccompProgram>[1]) => {
     const bytes = seccompProgram(architecture, network)
     const isWhole = (path: string) => readFileSync(path).equals(bytes)

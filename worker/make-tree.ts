@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import {
   type AdoptedTree,
   adoptTree,
@@ -10,6 +9,7 @@ import {
   type TreeSelection,
   type Workspace,
 } from '../git/index.ts'
+import { passable } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import type { SandboxPlace } from './open-task-sandbox.ts'
 import { openPlan, runPlan, tailOf } from './run-plan.ts'
@@ -40,7 +40,7 @@ export type TreeMaker = {
 /** Makes one tree after another of the same work tree, each in a fresh sandbox and a quarantine of its own. */
 export async function openTreeMaker(place: TreePlace, selection: TreeSelection, poolSize: number): Promise<TreeMaker> {
   const { sandbox, store, workspace, workDir, rules } = place
-  await mkdir(workDir, { recursive: true, mode: 0o711 })
+  passable(workDir)
   const plan = planTree({ workspace: { ...workspace, remove: async () => undefined }, store, selection, workDir })
   const opened = await openPlan({ ...sandbox, wallMs: store.mirror.wallMs }, plan, { workDir, poolSize }).catch(async error => {
     await plan.remove()

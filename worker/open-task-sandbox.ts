@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { LimitValues } from '../config-schema/index.ts'
 import {
   type Mount,
   type Network,
   openSandbox,
+  passable,
   type Sandbox,
   type SandboxLimits,
   type SandboxOptions,
@@ -35,7 +35,7 @@ export type TaskSandboxOptions = {
 export async function openTaskSandbox(place: SandboxPlace, options: TaskSandboxOptions): Promise<Sandbox> {
   const { roots, wallMs, limits, ...shared } = place
   // Passable for the session's user, not listable.
-  await mkdir(options.runDir, { recursive: true, mode: 0o711 })
+  passable(options.runDir)
   return await openSandbox({
     ...shared,
     ...options,

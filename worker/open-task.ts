@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { removeRun } from '../git/index.ts'
 import type { Claim } from '../ledger/index.ts'
+import { passable } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { sandboxPlaceOf } from './open-task-workspace.ts'
 import type { WorkerPorts } from './ports.ts'
@@ -58,7 +59,7 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
 async function makeFolders(runDir: string, taskDir: string): Promise<void> {
   await removeRun(path.dirname(runDir))
   // Passable, not listable: a sandbox's user must reach its own folder below and nothing beside it.
-  await mkdir(runDir, { recursive: true, mode: 0o711 })
+  for (const folder of [path.dirname(path.dirname(runDir)), path.dirname(runDir), runDir]) passable(folder)
   await mkdir(taskDir, { recursive: true, mode: 0o700 })
 }
 

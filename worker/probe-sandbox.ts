@@ -2,6 +2,7 @@ import { chownSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { SandboxReport } from '../domain/index.ts'
+import { passable } from '../sandbox/index.ts'
 import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
 
 /** A measurement that was begun ahead. */
@@ -31,7 +32,7 @@ export function beginProbe(place: SandboxPlace, profile: string, runDir: string)
 
 async function measure(place: SandboxPlace, profile: string, runDir: string): Promise<{ report: SandboxReport; closed: Promise<void> }> {
   const empty = path.join(runDir, 'empty')
-  await mkdir(runDir, { recursive: true, mode: 0o711 })
+  passable(runDir)
   await mkdir(empty, { recursive: true, mode: 0o700 })
   if (process.getuid?.() === 0) chownSync(empty, place.user.uid, place.user.gid)
   const sandbox = await openTaskSandbox(place, { profile, ...workOptions({ path: empty, agentMounts: [] }, runDir) })

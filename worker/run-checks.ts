@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { type Cell, decidesChecks, type Payload, type SandboxReport } from '../domain/index.ts'
 import { mixTrees, openWorkspace, removeRun } from '../git/index.ts'
-import type { CommandResult, Sandbox } from '../sandbox/index.ts'
+import { type CommandResult, passable, type Sandbox } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import type { Change } from './collect-change.ts'
 import { countTests } from './count-tests.ts'
@@ -55,7 +54,7 @@ function isSettled(task: Task, cell: Cell, names: readonly string[]): boolean {
 
 async function checkTree(task: Task, base: Base, tree: string, cells: readonly Cell[], place: SandboxPlace): Promise<void> {
   const folder = path.join(task.runDir, `check-${tree.slice(0, 12)}`)
-  await mkdir(folder, { recursive: true, mode: 0o711 })
+  passable(folder)
   const workspace = await openWorkspace({ mirror: base.mirror, store: base.store, tree, sha: base.sha, runDir: folder, user: place.user })
   const runDir = path.join(folder, 'run')
   try {

@@ -6,12 +6,13 @@ export type Links = 'kept' | 'shown'
  * A model wrote what they read: each takes time in proportion to its text, whatever that is. A test tries every one of this file.
  */
 export const mention = /(?<![A-Za-z0-9])(?:@|&#0*64;|&#x0*40;|&commat;)[A-Za-z0-9][A-Za-z0-9-]*(?:\/[A-Za-z0-9._-]+)?/gi
-export const slashCommand = /^([ \t]*)(\/[A-Za-z][\w-]*)/gm
-export const html = /<(?=[A-Za-z/!?])/g
+export const slashCommand = /^([^\S\n\r\u2028\u2029]*)(\/[A-Za-z][\w-]*)/gm
+/** Also the address of an e-mail in angles, which may begin with any sign. */
+export const html = /<(?=[A-Za-z/!?]|[^\s<>@]*@)/g
 export const image = /!\[([^[\]]{0,1000})\](\([^()\n]{0,2000}\)|\[[^[\]\n]{0,1000}\])?/g
-export const closing = closingAcross(String.raw`\s:*_~>("'\\-`)
+export const closing = closingAcross(String.raw`\s\xad\u200b-\u200f\u2060:*_~>("'\\-`)
 /** For what is no Markdown, where a keyword's reference may stand in what looks like code. */
-export const closingInCode = closingAcross(String.raw`\s:*_~>("'\\\x60-`)
+export const closingInCode = closingAcross(String.raw`\s\xad\u200b-\u200f\u2060:*_~>("'\\\x60-`)
 
 /**
  * What is taken by a look ahead is taken whole and never given back, and no link is looked for across the beginning of another:
@@ -19,12 +20,10 @@ export const closingInCode = closingAcross(String.raw`\s:*_~>("'\\\x60-`)
  */
 export const inlineLink =
   /(?<!!)\[(?<words>[^[\]\n]{0,1000})\]\((?=(?<blanks>\s*))\k<blanks><?(?=(?<to>(?:(?!\]\()[^)\s>]){0,2000}))\k<to>>?(?:(?!\]\()[^)\n]){0,1000}\)/g
-export const linkDefinition = /^([ \t>*+\-\d.)]{0,40}\[(?:[^[\]\\]|\\.){1,999}\]):/gm
+/** Whatever stands before it: quotes, lists and boxes to tick, as many as one likes, are all no part of the line it begins. */
+export const linkDefinition = /\]:/g
 export const address =
   /(?:(?:https?|ftp):\/\/|www\.)[^\s<>`]*[^\s<>`.,;:!?)\]'"*_]|(?<![A-Za-z0-9._+-])(?:mailto:|xmpp:)?[A-Za-z0-9._+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]*[A-Za-z0-9]/gi
-
-/** An address that GitHub makes a link of whatever stands in it, so that a name in it calls nobody. */
-export const certainAddress = /(?<=^|[\s(])https?:\/\/[\w-]+(?:\.[\w-]+)+(?:[:/?#][\w./?=&%#@:+~,-]*)?(?=[\s)]|$)/gm
 
 /** One entity more than these may stand for any character, and so for any of the rest. */
 const entity = /&(?:#|(?!(?:lt|gt|amp|quot|apos|nbsp);)[a-z][a-z0-9]*;)/i
@@ -37,8 +36,8 @@ export function isLive(prose: string, links: Links): boolean {
   const linked = [/\]\(/, linkDefinition, addressStart]
   return (
     always.some(pattern => holds(pattern, prose)) ||
-    holds(mention, prose.replace(certainAddress, ' ')) ||
-    holds(mention, plain.replace(certainAddress, ' ')) ||
+    holds(mention, prose) ||
+    holds(mention, plain) ||
     holds(closing, prose) ||
     holds(closing, plain) ||
     (links === 'shown' && linked.some(pattern => holds(pattern, prose)))
@@ -49,11 +48,14 @@ function holds(pattern: RegExp, text: string): boolean {
   return text.search(pattern) >= 0
 }
 
-/** A keyword, what may stand between, and a reference: by number, by address, or a link that may be one of both. */
+/**
+ * A keyword, what may stand between, and a reference: by number, by address, or a link that may be one of both. What stands
+ * between is taken whole, however long it is.
+ */
 function closingAcross(gap: string): RegExp {
   return new RegExp(
     [
-      String.raw`\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)([${gap}]{1,20})`,
+      String.raw`\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=((?:[${gap}]|&(?:nbsp|quot|apos|amp|lt|gt);)+))\2`,
       String.raw`((?:[\w.-]{1,100}(?:\/[\w.-]{1,100})?)?#\d+|GH-\d+|`,
       String.raw`https?:\/\/[^\s<>\x60()]{1,1000}\/(?:issues|pull|discussions)\/\d+[^\s<>\x60()]{0,500}|`,
       String.raw`\[[^[\]\n\x60]{0,1000}\](?:(?<=#\d[^[\]\n\x60]{0,20}\])|\((?=[^)]{0,2000}\/\d)[^()\n\x60]{0,2000}\)|\[[^[\]\n\x60]{0,1000}\]))`,

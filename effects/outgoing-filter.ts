@@ -3,7 +3,6 @@ import { codeMark, maskCode } from './certain-code.ts'
 import { effectsLimits } from './limits.ts'
 import {
   address,
-  certainAddress,
   closing,
   closingInCode,
   html,
@@ -78,32 +77,45 @@ function cutLong(text: string): string {
   return text.length <= max ? text : `${text.slice(0, max)}\n\n${cutNote(max)}`
 }
 
-/** Null when it is in doubt what is code. */
+/** Null when it is in doubt what is code. What one step puts in as code, the next leaves alone. */
 function inertOutsideCode(text: string, links: Links): string | null {
-  const masked = maskCode(text)
-  return masked?.restore(inertProse(links === 'kept' ? masked.prose : showLinks(masked.prose))) ?? null
+  const steps = [links === 'kept' ? showCalling : showLinks, withoutReferences, withoutCalls]
+  return steps.reduce<string | null>((inert, step) => {
+    const masked = inert === null ? null : maskCode(inert)
+    return masked?.restore(step(masked.prose)) ?? null
+  }, text)
 }
 
 /** A link says where it leads instead of what it calls itself; one by reference loses its definition. */
 function showLinks(text: string): string {
   return text
     .replace(inlineLink, '$<words> ($<to>)')
-    .replace(linkDefinition, '$1\\:')
+    .replace(linkDefinition, ']\\:')
     .replace(address, found => `\`${found}\``)
 }
 
-function inertProse(text: string): string {
+/** The same for what would call somebody if it were no link: whether it is one, its surroundings decide. */
+function showCalling(text: string): string {
+  return text
+    .replace(inlineLink, (link, words: string, _, to: string) => (calls(link.slice(words.length + 2)) ? `${words} (${to})` : link))
+    .replace(address, found => (calls(found) ? `\`${found}\`` : found))
+}
+
+const calls = (text: string) => text.search(mention) >= 0
+
+function withoutReferences(text: string): string {
   return text
     .replace(html, '&lt;')
     .replace(image, showImage)
     .replace(closing, (_, word: string, gap: string, reference: string) => `${word}${gap}\`${reference}\``)
-    .split(certainAddressAlone)
-    .map((part, index) => (index % 2 === 1 ? part : part.replace(mention, name => `\`${plainName(name)}\``)))
-    .join('')
+}
+
+function withoutCalls(text: string): string {
+  return text
+    .replace(mention, name => `\`${plainName(name)}\``)
     .replace(slashCommand, (_, indent: string, command: string) => `${indent}\`${command}\``)
 }
 
-const certainAddressAlone = new RegExp(`(${certainAddress.source})`, 'gm')
 const showImage = (_: string, alt: string) => `[image removed${alt ? `: ${alt}` : ''}]`
 const plainName = (name: string) => name.replace(/^&[^;]+;/, '@')
 const apart = (name: string) => `${name.slice(0, 1)} ${name.slice(1)}`
@@ -115,14 +127,14 @@ function breakUp(text: string): string {
     .replace(/\](?=[(:])/g, '] ')
     .replace(/(www|mailto|xmpp)(?=[.:])/gi, '$1 ')
     .replace(/@(?=\S)/g, '@ ')
-    .replace(/^([ \t]*)\/(?=[A-Za-z])/gm, '$1/ ')
+    .replace(/^([^\S\n\r\u2028\u2029]*)\/(?=[A-Za-z])/gm, '$1/ ')
 }
 
 function breakReferences(text: string): string {
   return text
     .replace(/#(?=[\d*_~\\])/g, '# ')
     .replace(/\bGH-(?=[\d*_~\\])/gi, found => `${found} `)
-    .replace(/:(?=\/\/)/g, ': ')
+    .replace(/:(?=[*_~\\]*\/[*_~\\]*\/)/g, ': ')
 }
 
 const cutNote = (max: number) => `Cut at ${max.toLocaleString('en-US')} characters; the rest is in the run's record.`

@@ -2,9 +2,39 @@ import MarkdownIt, { type Token } from 'markdown-it'
 import { describe, expect, test } from 'vitest'
 import { makeInert, makeInertForCommit } from '../../effects/outgoing-filter.ts'
 
-/** What GitHub's renderer would make of a text, by another parser than the filter's own: everything in it that acts. */
+/**
+ * Reads what GitHub's parser reads before it looks for code, and so swallows a backtick: an address up to the next blank, the
+ * label of a footnote, a formula.
+ */
+function readAsGitHub(md: ReturnType<typeof MarkdownIt>): void {
+  const rules: [name: string, before: RegExp, rest: RegExp][] = [
+    ['address', /(?:https?|ftp)$/i, /:\/\/[^ \t\n\v\f\r<]+/y],
+    ['footnote', /$/, /\[\^[^\]\s]+\]/y],
+    ['formula', /$/, /\$[^$]+\$/y],
+  ]
+  for (const [name, before, rest] of rules) {
+    md.inline.ruler.before('escape', name, (state, silent) => {
+      rest.lastIndex = state.pos
+      const found = before.test(state.pending) ? rest.exec(state.src)?.[0] : undefined
+      if (found === undefined) return false
+      if (!silent) {
+        state.pending = state.pending.replace(before, '')
+        state.push(name, '', 0)
+      }
+      state.pos += found.length
+      return true
+    })
+  }
+}
+
+const readers = { commonmark: new MarkdownIt({ html: true }), github: new MarkdownIt({ html: true }).use(readAsGitHub) }
+
+/** What GitHub's renderer would make of a text, by other parsers than the filter's own: everything in it that acts. */
 function actsIn(text: string, links: 'kept' | 'shown'): string[] {
-  const tokens = new MarkdownIt({ html: true }).parse(text, {})
+  return Object.values(readers).flatMap(reader => actsAsRead(reader.parse(text, {}), links))
+}
+
+function actsAsRead(tokens: readonly Token[], links: 'kept' | 'shown'): string[] {
   const raw = tokens.filter(token => token.type === 'html_block').map(token => `html ${token.content}`)
   return [...raw, ...tokens.flatMap(token => (token.children === null ? [] : actsInLine(token.children, links)))]
 }
@@ -13,7 +43,7 @@ function actsInLine(children: readonly Token[], links: 'kept' | 'shown'): string
   const nodes = children.filter(token => token.type === 'text').map(token => token.content)
   const whole = children.map(token => (token.type === 'text' ? token.content : token.type.endsWith('break') ? '\n' : '')).join('')
   const ofKind = (kind: string) => children.filter(token => token.type === kind).map(token => `${kind} ${token.content}`)
-  const called = (links === 'kept' ? nodes.map(node => node.replace(/https?:\/\/[\w-]+\.[^\s<]+/g, '')) : nodes).flatMap(find(mention))
+  const called = nodes.flatMap(find(mention))
   const opened = links === 'shown' ? [...ofKind('link_open'), ...nodes.flatMap(find(autolink))] : []
   return [...ofKind('html_inline'), ...ofKind('image'), ...called, ...find(closing)(whole), ...opened]
 }
@@ -69,6 +99,25 @@ const hostile: readonly (readonly [string, string])[] = [
   ['a reference on the next line', 'fixes\n#1'],
   ['a name behind emphasis', '_a_@maria **a**@maria a~~b~~@maria'],
   ['a name behind code', '`a`@maria'],
+  ['a keyword far from its reference', `closes${' '.repeat(25)}#1 closes${'\u00a0'.repeat(25)}#1 closes${' \n'.repeat(25)}#1`],
+  ['a definition deep in quotes', `[click][r]\n\n${'> '.repeat(25)}[r]: //evil.example`],
+  ['a definition deep in lists', `[click][r]\n\n${'- '.repeat(22)}[r]: //evil.example`],
+  ['a line that looks blank in a list', `- a\n  \`\`\`\n\u00a0\n  ${live}\n  \`\`\``],
+  ...['\u00a0', '\f', '\v', '\u2003', '\u2028'].map(
+    blank =>
+      [
+        `a fence with U+${blank.charCodeAt(0).toString(16)} behind its end`,
+        `\`\`\`\nx\n\`\`\`${blank}\n\`\`\`\n${live} ![i](u)\n\`\`\``,
+      ] as const,
+  ),
+  ['an address that swallows a backtick', `https://a.example/\`x ${live} ![i](u)\` y`],
+  ['an address of two words, as most see it', `https://a.example/\u00a0\`x ${live}\` y`],
+  ['a destination that swallows a backtick', `[a](b\`c) ${live} \`d`],
+  ['a title that does', `[a](http://x "\`") ${live} \` `],
+  ['a title on the next line that does', `[a](b "t\n\`" ) ${live} \``],
+  ['a footnote that does', `[^\`]: ${live} \`\n\n[^\`] \``],
+  ['an e-mail in angles that does', `<.\`b@c.example> ${live} \`e`],
+  ['a formula that does', `$a\`b$ ${live} \`c`],
   ['a name behind a slash', 'a/@maria https://@maria (https://a.example/)@maria'],
 ]
 
@@ -92,7 +141,10 @@ describe('nothing acts outside of code, as another parser reads it', () => {
       return ((mixed ^ (mixed >>> 14)) >>> 0) % below
     }
     for (let run = 0; run < 3_000; run++) {
-      const text = Array.from({ length: 2 + next(12) }, () => pieces[next(pieces.length)]).join('')
+      const parts = Array.from({ length: 2 + next(12) }, () => pieces[next(pieces.length)])
+      // What acts stands between two backticks in every other text, so that it counts which of them something else takes.
+      if (run % 2 === 0) parts.splice(next(parts.length), 0, '`', pieces[next(pieces.length)], ' @maria fixes #1 `')
+      const text = parts.join('')
       for (const links of ['shown', 'kept'] as const) if (actsIn(makeInert(text, links), links).length > 0) acting.push(text)
     }
     expect(acting).toEqual([])
@@ -124,8 +176,67 @@ const pieces = [
   ],
   ...['\n|-|-|\n', '\n--- | ---\n', '@maria', '@org/team', 'fixes ', 'closes: ', '#1', 'GH-1', 'o/r#1', 'https://github.com/o/r/issues/1'],
   ...['www.evil.example', '[x]', '[x](https://evil.example)', '![', '](', ')', '\n[x]: https://evil.example\n', '<', '<b>', '<!--', '-->'],
+  ...[
+    '\u00a0',
+    '\f',
+    '\u2003',
+    'https://a.example/',
+    '[a](b',
+    ' "t',
+    '" )',
+    '[^',
+    '[^1]: ',
+    '[x][',
+    ']',
+    '<.',
+    '$',
+    '$$',
+    '- [ ] ',
+    '@b.example>',
+  ],
   ...['&#64;', '&commat;', '&num;', '*', '_', '**', 'a', 'js', ':', '\r', '<pre>', '</pre>', '"', "'", '!', '#', '&'],
 ]
+
+/** What cmark-gfm, which is GitHub's, reads in its own way, and neither of the parsers above does. */
+const gitHubOnly: readonly (readonly [string, string])[] = [
+  ['an address without a scheme that swallows a backtick', `www.a.example/\`x ${live} ![i](u)\` y`],
+  ['an address that is no link, by a line under the last parts of its name', 'https://a_b.c/@maria https://a.b_c/@maria'],
+  ['an address that is no link, in a bracket', '[ https://a.example/@maria'],
+  ['a label of a link that swallows a backtick', `[x][b\`c] ${live} \`d\n\n[b\`c]: /\``],
+  ['a span of more than 80 backticks', `a ${'`'.repeat(81)} ${live} ${'`'.repeat(81)}`],
+  ['a fence of more than 255, closed by less', `${'`'.repeat(300)}\nx\n${'`'.repeat(260)}\n${live}\n${'`'.repeat(300)}`],
+  ['a definition behind a box to tick', '[r]\n\n- [ ] [r]: //evil.example'],
+  ['a table of one column', `a\n:-\n\`x | ${live}\` |`],
+  ['a formula of lines around a fence', `$$\n\`\`\`\n${live}\n\`\`\`\n$$`],
+  ['a formula with a span in it', `$\`${live}\`$`],
+  ['a diagram', `\`\`\`mermaid\nclick A "https://evil.example"\n${live}\n\`\`\``],
+  ['a diagram by an entity', `~~~ mer&#109;aid\n${live}\n~~~`],
+]
+
+test.each(gitHubOnly)('what only GitHub reads so is doubt, and nothing in it acts: %s', (_, text) => {
+  const acts = /@maria|fixes #1|!\[/
+  const inert = (links: 'kept' | 'shown') => makeInert(text, links).replace(/`https:[^`]*`/g, '')
+  expect(inert('kept')).not.toMatch(acts)
+  expect(inert('shown')).not.toMatch(new RegExp(`${acts.source}|\\]\\(|\\]:|:\\/\\/|www\\.`))
+})
+
+test.each([
+  ['an address', 'see https://a.example/x and `@types/node`'],
+  ['a link', '[a](https://en.example/wiki/A_(b) "words") and `@types/node`'],
+  ['a footnote', 'a[^1] `@types/node`\n\n[^1]: b'],
+  ['a price', 'for $5, see `@types/node`'],
+  ['variables of a shell', 'Set $HOME.\n```sh\necho $HOME @maria\n```'],
+  ['an angle', 'if a < b then `@types/node`'],
+])('beside %s there is no doubt', (_, text) => {
+  expect(makeInert(text)).toBe(text)
+})
+
+test.each([
+  ['alone', 'see https://a.example/@maria.', 'see `https://a.example/@maria`.'],
+  ['as a link', '[x](https://a.example/@maria "t")', 'x (`https://a.example/@maria`)'],
+])('an address with a name in it is shown, since what stands around it decides whether it is one: %s', (_, text, expected) => {
+  expect(makeInert(text)).toBe(expected)
+})
 
 describe('code stays as it is where there is no doubt', () => {
   test.each([

@@ -54,7 +54,7 @@ export { type EventMigrators, eventMigrators, migrateEvent, UnknownEvent } from 
 export { endWords, type Outcome } from './outcome.ts'
 export { findProtected, lfsNote, type ProtectedFile, type ProtectedRules } from './protected-paths.ts'
 export { type BundleFault, bundleLimits, faultReasons, readBundle } from './read-bundle.ts'
-export { type Receipt, receiptColumns, receiptRow, receiptsOf, receiptsOfBundle } from './receipts.ts'
+export { type Receipt, receiptColumns, receiptRow, receiptsOfBundle } from './receipts.ts'
 export { type Redaction, redactionOf } from './redaction.ts'
 export {
   type CallState,
@@ -62,8 +62,6 @@ export {
   type EffectState,
   effectTransitions,
   emptyTaskState,
-  interruptedCalls,
-  readTaskSnapshot,
   type SessionState,
   type TaskState,
   type TurnState,

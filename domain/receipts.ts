@@ -1,5 +1,5 @@
 import { type Bundle, isReceiptType } from './bundle.ts'
-import type { Cell, Decision, Payload, RecordedEvent, SandboxReport, Usage } from './event.ts'
+import type { Cell, Decision, Payload, SandboxReport, Usage } from './event.ts'
 import type { ReceiptType } from './redaction.ts'
 import type { TestCounts } from './test-counts.ts'
 import { parseReceipt } from './verify-bundle.ts'
@@ -70,14 +70,7 @@ type EffectReceipt = {
   foundByReadBack: boolean
 }
 
-/** The receipts of a task's events, in their order. An effect that was unknown first and found later has two. */
-export function receiptsOf(events: readonly RecordedEvent[]): Receipt[] {
-  return events.flatMap(event =>
-    isReceiptType(event.type) ? [receiptOf(headOf(event), event.type, event.payload as Partial<AnyPayload> | null)] : [],
-  )
-}
-
-/** The same from a bundle that was found intact. */
+/** The receipts of a bundle that was found intact, in the order of its events. An effect that was unknown first and found later has two. */
 export function receiptsOfBundle({ entries }: Bundle): Receipt[] {
   return entries.flatMap(({ header, payload }) => {
     if (!isReceiptType(header.type) || payload.kind === 'withheld') return []

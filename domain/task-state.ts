@@ -3,11 +3,9 @@ import type { Outcome } from './outcome.ts'
 
 /**
  * What a task's events say when they are read in order: all a worker needs to go on with it and all a person needs to
- * see. Plain JSON, so that it can be stored as a snapshot. `foldTask` is the only thing that makes one.
+ * see. Plain JSON. `foldTask` is the only thing that makes one.
  */
 export type TaskState = {
-  /** Raised when this type changes; a stored snapshot of another shape is not used. */
-  shape: typeof taskStateShape
   /** The newest event that is in here; 0 before the first. */
   seq: number
   lastAt: number
@@ -33,8 +31,6 @@ export type TaskState = {
   outcome: (Payload<'task.ended'> & { outcome: Outcome; at: number }) | null
   spent: Spent
 }
-
-const taskStateShape = 1
 
 type AttemptState = Payload<'attempt.started'> & { attempt: number; at: number }
 
@@ -109,7 +105,6 @@ type Spent = {
 
 export function emptyTaskState(): TaskState {
   return {
-    shape: taskStateShape,
     seq: 0,
     lastAt: 0,
     erased: false,
@@ -139,19 +134,4 @@ export function emptyTaskState(): TaskState {
       lostTokens: 0,
     },
   }
-}
-
-/** Calls that were started and have no result, in order: what a resumed session answers for or runs again. */
-export function interruptedCalls(state: TaskState): { turn: number; call: CallState }[] {
-  const cut: { turn: number; call: CallState }[] = []
-  for (const turn of state.session?.turns ?? []) {
-    for (const call of turn.calls) if (call.started !== null && call.settled === null) cut.push({ turn: turn.turn, call })
-  }
-  return cut
-}
-
-/** A stored snapshot, or null when it was made by another shape of this type. The bytes are our own. */
-export function readTaskSnapshot(bytes: Uint8Array): TaskState | null {
-  const state = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as TaskState
-  return state.shape === taskStateShape ? state : null
 }

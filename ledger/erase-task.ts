@@ -39,7 +39,6 @@ function* eraseRows(taskId: string, by: string, at: number): Program<'erased' | 
   if (task === undefined) return 'unknown'
   if (task.state !== 'ended') return 'open'
   yield* deleteBlobs({ task: task.number })
-  yield* deleteSnapshot({ task: task.number })
   yield* wipeEffectKeys({ task: task.number })
   if (task.deliveryId !== null) yield* dropDeliveryBody({ id: task.deliveryId })
   yield* setErased({ task: task.number, at, by })
@@ -53,10 +52,6 @@ const selectForErasing = statement<{ taskId: string }, ErasedTask>((database, ar
 
 const deleteBlobs = statement<{ task: number }>((database, argument) =>
   database.deleteFrom('blobs').where('number', 'in', database.selectFrom('events').select('blob').where('task', '=', argument('task'))),
-)
-
-const deleteSnapshot = statement<{ task: number }>((database, argument) =>
-  database.deleteFrom('snapshots').where('task', '=', argument('task')),
 )
 
 /** A key may hold words of the task, such as a branch's name. */

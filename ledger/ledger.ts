@@ -55,10 +55,6 @@ export type Ledger = {
   /** What a bundle needs: every header with its hash, the salt and the payload's bytes (null when erased). */
   readRecord(taskId: string): Promise<LedgerRecord>
 
-  /** The folded state as JSON bytes at `seq`, to shorten the next fold; only a cache, may be lost. */
-  saveSnapshot(taskId: string, seq: number, state: Uint8Array): Promise<void>
-  loadSnapshot(taskId: string): Promise<{ seq: number; state: Uint8Array } | null>
-
   task(taskId: string): Promise<TaskRow | null>
   /** Newest first. */
   tasks(filter: { state?: TaskRow['state']; laneKey?: string; needsWorker?: boolean; limit: number }): Promise<TaskRow[]>

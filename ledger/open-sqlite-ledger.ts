@@ -15,7 +15,6 @@ import type { LedgerContext } from './ledger-context.ts'
 import { type LedgerLimits, ledgerLimits } from './limits.ts'
 import { createPayloadFiles } from './payload-files.ts'
 import { findTask, PayloadFileMissing, readEvents, readRecord } from './read-events.ts'
-import { loadSnapshot, saveSnapshot } from './snapshots.ts'
 import { type Durability, openSqliteConnection } from './sqlite-connection.ts'
 import { findSwitch, setSwitch } from './switches.ts'
 import { findTaskRow, listTasks } from './task-rows.ts'
@@ -81,7 +80,7 @@ function taskMethods({ write, read }: CommitGroup, context: LedgerContext): Pick
   }
 }
 
-type EventMethod = 'append' | 'readEvents' | 'readRecord' | 'saveSnapshot' | 'loadSnapshot' | 'openEffects' | 'effect'
+type EventMethod = 'append' | 'readEvents' | 'readRecord' | 'openEffects' | 'effect'
 
 function eventMethods({ write, read }: CommitGroup, context: LedgerContext): Pick<Ledger, EventMethod> {
   return {
@@ -92,8 +91,6 @@ function eventMethods({ write, read }: CommitGroup, context: LedgerContext): Pic
       ),
     readEvents: async (taskId, afterSeq = 0) => readTwice(() => read(() => readEvents(context, taskId, afterSeq))),
     readRecord: async taskId => readTwice(() => read(() => readRecord(context, taskId))),
-    saveSnapshot: (taskId, seq, state) => write(() => saveSnapshot(taskId, seq, state)),
-    loadSnapshot: async taskId => read(() => loadSnapshot(taskId)),
     openEffects: async filter => readTwice(() => read(() => listOpenEffects(context, filter))),
     effect: async effectId => readTwice(() => read(() => findEffectRow(context, effectId))),
   }

@@ -98,7 +98,6 @@ export type Tables = {
   budgets: { key: string; reservedMicroUsd: number; spentMicroUsd: number }
   reservations: { task: number; key: string; microUsd: number; settledMicroUsd: number | null }
   switches: { name: string; value: string; at: number; by: string }
-  snapshots: { task: number; seq: number; state: Uint8Array }
 }
 
 export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>

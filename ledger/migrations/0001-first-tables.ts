@@ -134,7 +134,7 @@ function budgetTables({ schema }: Kysely<unknown>, { integer }: ColumnTypes): Mi
   ]
 }
 
-function otherTables({ schema }: Kysely<unknown>, { bytes, integer }: ColumnTypes): MigrationStatement[] {
+function otherTables({ schema }: Kysely<unknown>, { integer }: ColumnTypes): MigrationStatement[] {
   return [
     schema
       .createTable('switches')
@@ -142,10 +142,5 @@ function otherTables({ schema }: Kysely<unknown>, { bytes, integer }: ColumnType
       .addColumn('value', 'text', column => column.notNull())
       .addColumn('at', integer, column => column.notNull())
       .addColumn('by', 'text', column => column.notNull()),
-    schema
-      .createTable('snapshots')
-      .addColumn('task', integer, column => column.primaryKey().notNull().references('tasks.number'))
-      .addColumn('seq', integer, column => column.notNull())
-      .addColumn('state', bytes, column => column.notNull()),
   ]
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import {
+  type Bundle,
   type EventType,
   type Payload,
   type Receipt,
   type RecordedEvent,
   receiptColumns,
   receiptRow,
-  receiptsOf,
   receiptsOfBundle,
 } from '../../domain/index.ts'
 import { payloads } from '../ledger/samples.ts'
@@ -17,6 +17,14 @@ const head = { seq: 7, attempt: 2, at: 1_800_000_000_000, hash }
 
 function event<T extends EventType>(type: T, change: Partial<Payload<T>> = {}): RecordedEvent {
   return { ...head, type, version: 1, commandId: 'c', actor: 'worker:1', payload: { ...payloads[type], ...change } } as RecordedEvent
+}
+/** As they stand in a bundle that holds all of it. */
+function receiptsOf(events: readonly RecordedEvent[]): Receipt[] {
+  const entries = events.map(({ payload, ...header }) => ({
+    header: { ...header, task: taskId, payloadHash: hash },
+    payload: payload === null ? { kind: 'erased' } : { kind: 'full', salt: '', text: JSON.stringify(payload) },
+  }))
+  return receiptsOfBundle({ entries } as unknown as Bundle)
 }
 const only = (recorded: RecordedEvent): Receipt => {
   const [receipt, ...more] = receiptsOf([recorded])

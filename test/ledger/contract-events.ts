@@ -259,15 +259,4 @@ export function records({ of }: Each): void {
   it('throws for the record of a task nobody knows', async () => {
     await expect(of().ledger.readRecord('T0')).rejects.toBeInstanceOf(LedgerAssertion)
   })
-
-  it('keeps only the newest snapshot', async () => {
-    const { ledger, other } = of()
-    await running(ledger)
-    expect(await ledger.loadSnapshot('T1')).toBeNull()
-    await ledger.saveSnapshot('T1', 200, Buffer.from('two'))
-    await other.saveSnapshot('T1', 100, Buffer.from('one'))
-    expect(await ledger.loadSnapshot('T1')).toEqual({ seq: 200, state: Buffer.from('two') })
-    await ledger.saveSnapshot('T0', 1, Buffer.from('nobody'))
-    expect(await ledger.loadSnapshot('T0')).toBeNull()
-  })
 }

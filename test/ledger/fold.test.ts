@@ -4,11 +4,9 @@ import {
   emptyTaskState,
   eventTypes,
   foldTask,
-  interruptedCalls,
   type NewEvent,
   type Payload,
   type RecordedEvent,
-  readTaskSnapshot,
   type TaskState,
 } from '../../domain/index.ts'
 import { seededRandom } from './random.ts'
@@ -79,7 +77,6 @@ describe('the fold of a session', () => {
       failures: [],
       ended: null,
     })
-    expect(interruptedCalls(state)).toEqual([{ turn: 1, call: state.session?.turns[0]?.calls[1] }])
   })
 
   it('keeps calls of the same id in different turns, and in one answer, apart', () => {
@@ -100,7 +97,6 @@ describe('the fold of a session', () => {
   it('settles two calls of one id that both were started first in their order', () => {
     const state = fold(answer(1, 'x', 'x'), started(1, 'x'), started(1, 'x'), settled(1, 'x', 'first'))
     expect(state.session?.turns[0]?.calls.map(({ settled }) => settled?.result ?? null)).toEqual(['first', null])
-    expect(interruptedCalls(state)).toHaveLength(1)
   })
 
   it('gives a call that is started again after a crash the newer start and no second place', () => {
@@ -204,15 +200,11 @@ describe('folding in pieces', () => {
         const before = structuredClone(state)
         const folded = foldTask(events.slice(at, next), state)
         expect(state, `seed ${seed}: the fold wrote into the state it was given`).toEqual(before)
-        state = random(2) ? folded : (readTaskSnapshot(Buffer.from(JSON.stringify(folded))) as TaskState)
+        state = folded
         at = next
       }
       expect(state, `seed ${seed}`).toEqual(whole)
     }
-  })
-
-  it('does not use a snapshot of another shape', () => {
-    expect(readTaskSnapshot(Buffer.from(JSON.stringify({ ...emptyTaskState(), shape: 0 })))).toBeNull()
   })
 })
 

@@ -61,8 +61,8 @@ describe('the golden ledger, version 1', () => {
     )
     expect(hashes).toMatchInlineSnapshot(`
       [
-        "3ee38a3ebb1bc654b4d59580d9df71b8ffb034a75e2cdb547ad7e6654c0b9723",
-        "079ad05782c109a52cf92be6d467ddbe0dd7f435042fbaebabbf3c2162cc35b6",
+        "23a234bbccd3b9d932a9da3e37544c6f7683774568ab758f56cd63d01ceb7a39",
+        "d86598ec23af0f0dd8dbade17112230f5c4c9b3b8d5dcb5009966cc85d4a31c8",
       ]
     `)
   })

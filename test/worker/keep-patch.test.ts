@@ -28,7 +28,7 @@ async function openTask() {
   writeFileSync(order, JSON.stringify({ store, taskDir, state }))
   const keep = async (limits: string) => {
     const command = `${limits} exec "$0" "$@"`
-    return (await execa('/bin/sh', ['-c', command, process.execPath, path.join(import.meta.dirname, 'patch-keeper.ts'), order])).stdout
+    return (await execa('/bin/sh', ['-c', command, process.execPath, path.join(import.meta.dirname, 'patch-writer.ts'), order])).stdout
   }
   return { taskDir, state, keep, kept: () => !hasUnkeptWork(state, taskDir), project, baseTree }
 }

@@ -67,7 +67,7 @@ export async function openTreeMaker(place: TreePlace, selection: TreeSelection, 
   }
 
   async function makeOnce(include: readonly string[] | undefined): Promise<{ exitCode: number | null; made: AdoptedTree }> {
-    const one = next && include === selection.include ? next : plan.again(adopted, include ?? [])
+    const one = next && isSame(include ?? [], selection.include ?? []) ? next : plan.again(adopted, include ?? [])
     next = null
     const result = await opened.run(one.argv)
     const made = result.exitCode === 0 ? await adopt(one) : unmade(result)
@@ -86,4 +86,8 @@ export async function openTreeMaker(place: TreePlace, selection: TreeSelection, 
 
 function unmade(result: { output: Uint8Array }): AdoptedTree {
   return { kind: 'refused', path: '', reason: `the tree could not be made: ${tailOf(result)}` }
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((path, index) => path === other[index])
 }

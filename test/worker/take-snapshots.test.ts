@@ -1,7 +1,7 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { openTaskSandbox, workOptions } from '../../worker/open-task-sandbox.ts'
 import { openSnapshotTaker } from '../../worker/take-snapshots.ts'
 import { makeScene, readTree, rules, workspaceOf } from '../git/scene.ts'
@@ -43,6 +43,17 @@ test('a command that changed no file has the tree before it, and none is made', 
   expect(await take()).toBe(scene.baseTree)
   await sh('echo more >> src/add.js')
   await expect(take()).rejects.toThrow()
+})
+
+test('the first tree is made in the quarantine that was made with the plan, and none is made beside it', async () => {
+  const { workDir, sh, take } = await openTaker()
+  await sh('echo more >> src/add.js')
+  await take()
+  const [plan = ''] = readdirSync(workDir).filter(name => name.startsWith('tree-'))
+  const out = join(workDir, plan, 'out')
+  // One of its own would be taken away behind its tree, and leave the plan's, in which nothing was made.
+  await vi.waitFor(() => expect(readdirSync(out)).toHaveLength(1))
+  expect(readdirSync(join(out, readdirSync(out)[0] ?? ''))).toContain('tree')
 })
 
 test('an edit of the same size with its time put back, and one within the same tick, are in the next tree', async () => {

@@ -126,6 +126,8 @@ export type TaskRow = {
   endedAt: number | null
   deadlineAt: number
   attempts: number
+  /** Who has the task, or had it last; null: nobody yet, or it was handed back. */
+  owner: string | null
   lastSeq: number
   erasedAt: number | null
 }

@@ -39,6 +39,7 @@ const columns = [
   'endedAt',
   'deadlineAt',
   'attempts',
+  'owner',
   'erasedAt',
 ] as const
 

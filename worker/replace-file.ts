@@ -1,4 +1,4 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 
 let parts = 0
@@ -24,5 +24,15 @@ export async function replaceFile(file: string, content: string | Uint8Array | I
     // On a full disk each new try would leave one more of them.
     await rm(part, { force: true }).catch(() => undefined)
     throw error
+  }
+}
+
+/** Takes away what processes that died left half written in a folder; `before`: nobody writes that long. */
+export async function removeParts(folder: string, before: number): Promise<void> {
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names.filter(name => name.endsWith('.part'))) {
+    const part = path.join(folder, name)
+    const written = await stat(part).catch(() => null)
+    if (written !== null && written.mtimeMs < before) await rm(part, { force: true })
   }
 }

@@ -2,10 +2,12 @@ import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { createBackOff, type RetryLimits, sleepUnlessStopped } from '../effects/index.ts'
 import { listTasks, removeLeftovers, removeRun, removeTask } from '../git/index.ts'
+import { findDeadOwners } from '../ledger/index.ts'
 import { removeUnfinishedShared, sweepOrphans } from '../sandbox/index.ts'
 import { workerLimits } from './limits.ts'
 import { sharedFolder } from './open-task-workspace.ts'
 import type { WorkerPorts } from './ports.ts'
+import { removeParts } from './replace-file.ts'
 import { dropStaleBefore, listStale } from './stale-bundles.ts'
 import { type SweepPorts, sweepEffects } from './sweep-effects.ts'
 import { taskFolder, tasksFolder } from './task-folder.ts'
@@ -95,11 +97,15 @@ async function writeBundles(ports: SweepPorts, written: { last: string }, { leas
   })
 }
 
+/** Of ended tasks all, of a task whose worker died what its last attempt left: the next one makes its own. */
 async function removeRuns(ports: SweepPorts): Promise<void> {
   const { ledger, dataDir } = ports
+  const dead = findDeadOwners(dataDir, await ledger.runningOwners())
   await forEachTask(await runFolders(dataDir), ports, 'runs', async taskId => {
     const row = await ledger.task(taskId)
-    if (row === null || row.state === 'ended') await removeRun(path.join(dataDir, 'runs', taskId))
+    const folder = path.join(dataDir, 'runs', taskId)
+    if (row === null || row.state === 'ended') await removeRun(folder)
+    else if (row.owner !== null && dead.includes(row.owner)) await removeRun(path.join(folder, String(row.attempts)))
   })
 }
 
@@ -119,7 +125,10 @@ async function removeStores(
     const endedAt = tidied.get(taskId) ?? (await endOf(taskId))
     // Whoever recorded the end may still be tidying up after itself.
     if (endedAt === null || endedAt > now() - leaseMs) return
-    if (!tidied.has(taskId)) await removeLeftovers({ dataDir, taskId })
+    if (!tidied.has(taskId)) {
+      await removeLeftovers({ dataDir, taskId })
+      await removeParts(taskFolder(dataDir, taskId), now() - leaseMs)
+    }
     tidied.set(taskId, endedAt)
     if (endedAt > now() - storeKeepMs) return
     await removeTask({ dataDir, taskId })

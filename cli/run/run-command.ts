@@ -4,7 +4,7 @@ import type { Environment } from '../../config-schema/index.ts'
 import { foldTask, type TaskState } from '../../domain/index.ts'
 import type { Claim } from '../../ledger/index.ts'
 import { createLogger, redact, silentLogger } from '../../telemetry/index.ts'
-import { executeTask, type WorkerSettings, watchClaim } from '../../worker/index.ts'
+import { createSweep, executeTask, type WorkerPorts, type WorkerSettings, watchClaim } from '../../worker/index.ts'
 import { dataFolderOf, makeDataFolder } from '../data-folder.ts'
 import { escapeText, toSafeJson } from '../escape.ts'
 import { Refusal, UsageError } from '../exit.ts'
@@ -49,10 +49,8 @@ async function runOne(words: readonly string[], options: RunOptions, environment
     const before = foldTask(await place.ledger.readEvents(taskId))
     const output = openRunOutput(before, options, environment, { taskId, model: model?.endpoint.model ?? '', startedAt })
     const noted = sayLater(begun.note, output)
-    const state =
-      begun.claim === null || model === null
-        ? before
-        : await work(begun.claim, { place, model, output, environment, thread: options.thread ?? false })
+    const ports = model && portsOf(place, model, output, environment, options)
+    const state = begun.claim === null || ports === null ? before : await work(begun.claim, ports, output)
     await noted.done()
     output.close()
     process.exitCode = await finishRun(state, {
@@ -63,6 +61,8 @@ async function runOne(words: readonly string[], options: RunOptions, environment
       environment,
       modelUrl: options.modelScript ? null : shownUrl(model),
     })
+    // What runs that died have left, and what is kept no longer: all is said, so nobody waits for it.
+    if (ports) await createSweep(ports).run()
   } finally {
     await model?.close()
     await place.close()
@@ -150,22 +150,22 @@ async function goOn(taskId: string, place: RunPlace, settings: WorkerSettings): 
   return { claim, note: async () => `goes on as attempt ${claim.attempt}` }
 }
 
-type Work = { place: RunPlace; model: RunModel; output: RunOutput; environment: Environment; thread: boolean }
-
-async function work(claim: Claim, { place, model, output, environment, thread }: Work): Promise<TaskState> {
-  const cancel = new AbortController()
-  const logger = environment.LOG_LEVEL ? createLogger(environment.LOG_LEVEL) : silentLogger
-  const ports = runPorts(place, {
+function portsOf(place: RunPlace, { endpoint }: RunModel, output: RunOutput, environment: Environment, options: RunOptions): WorkerPorts {
+  return runPorts(place, {
     environment,
-    model: model.endpoint,
-    logger,
-    sessionPlace: thread ? 'thread' : 'here',
+    model: endpoint,
+    logger: environment.LOG_LEVEL ? createLogger(environment.LOG_LEVEL) : silentLogger,
+    sessionPlace: options.thread ? 'thread' : 'here',
     progress: (_, update) => output.progress(update),
   })
+}
+
+async function work(claim: Claim, ports: WorkerPorts, output: RunOutput): Promise<TaskState> {
+  const cancel = new AbortController()
   const stopWatching = watchClaim(claim, cancel, ports)
   const askToStop = (by: string) => {
     output.note('  stopping: the work so far is kept')
-    requestCancel(place.ledger, claim.taskId, by, Date.now()).then(
+    requestCancel(ports.ledger, claim.taskId, by, Date.now()).then(
       () => cancel.abort(new Error('cancel was asked for')),
       error => cancel.abort(error),
     )

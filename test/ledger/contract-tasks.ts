@@ -66,6 +66,7 @@ export function acceptance({ of }: Each): void {
       endedAt: null,
       deadlineAt: accepted.deadlineAt,
       attempts: 0,
+      owner: null,
       lastSeq: 2,
       erasedAt: null,
     })

@@ -7,6 +7,7 @@ import { type NewEvent, publicKeyOf, type TaskAccepted } from '../../domain/inde
 import { type EffectProposal, preparedEvent } from '../../effects/index.ts'
 import { renderMarker } from '../../effects/marker.ts'
 import { createComment, createPull } from '../../github/index.ts'
+import { holdOwnerLock } from '../../ledger/index.ts'
 import { eraseTaskFiles, type Signer } from '../../worker/index.ts'
 import { markStale } from '../../worker/stale-bundles.ts'
 import { createSweep } from '../../worker/sweep-leftovers.ts'
@@ -325,20 +326,32 @@ describe('folders', () => {
       folder('git/tasks/t_1/store.git'),
       folder('tasks/t_1'),
     ]
+    const parts = ['bundle.json.1.1.part', 'bundle.json.2.1.part'].map(name => path.join(kept, name))
+    for (const part of parts) writeFileSync(part, '{')
+    utimesSync(parts[0] as string, 1, 1)
+    utimesSync(parts[1] as string, Date.now() / 1000 + 3_600, Date.now() / 1000 + 3_600)
     await endAndDie('t_1')
     const there = () => [run, workspace, store, kept].map(existsSync)
     await sweepAfterLease()
-    expect(there()).toEqual([false, false, true, true])
+    expect([there(), parts.map(existsSync)]).toEqual([
+      [false, false, true, true],
+      [false, true],
+    ])
     stage.clock.now += stage.limits.storeKeepMs
     await sweepAfterLease()
     expect(there()).toEqual([false, false, false, true])
     expect(existsSync(path.join(stage.dataDir, 'tasks/t_1/bundle.json'))).toBe(true)
   })
-  test('of a task that has not ended stay, however old', async () => {
+  test('of a task somebody works on stay, however old; when its process has died, what the next attempt makes anew goes', async () => {
     const folders = [folder('runs', 't_1', '1'), folder('git/tasks/t_1/workspace-1'), folder('git/tasks/t_1/store.git')]
     stage.clock.now += stage.limits.storeKeepMs
+    const lock = holdOwnerLock(stage.dataDir, stage.ports.owner)
     await sweepAfterLease()
     expect(folders.map(existsSync)).toEqual([true, true, true])
+    lock.release()
+    const next = folder('runs', 't_1', '2')
+    await sweepAfterLease()
+    expect([...folders, next].map(existsSync)).toEqual([false, true, true, true])
   })
   test('one part that fails keeps no other from its turn', async () => {
     const run = folder('runs', 't_1', '1')

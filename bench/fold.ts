@@ -22,11 +22,15 @@ for (let turn = 1, seq = 1; turn <= turns; turn += 1) {
 
 const reads: number[] = []
 const folds: number[] = []
+const parses: number[] = []
 let recorded = await ledger.readEvents('T1')
 for (let run = 0; run < 7; run += 1) {
   reads.push(await measure(async () => (recorded = await ledger.readEvents('T1'))))
   folds.push(await measure(async () => foldTask(recorded)))
 }
+// What a stored state would cost in their place.
+const stored = JSON.stringify(foldTask(recorded))
+for (let run = 0; run < 7; run += 1) parses.push(await measure(async () => JSON.parse(stored)))
 const one = await measure(async () => {
   let state = emptyTaskState()
   for (const event of recorded.slice(0, 3_000)) state = foldTask([event], state)
@@ -34,9 +38,17 @@ const one = await measure(async () => {
 await ledger.close()
 rmSync(dataDir, { recursive: true })
 
-const result = { events: recorded.length, foldMs: worst(folds), readMs: worst(reads), oneByOneMicroseconds: Math.round(one / 3) }
+const result = {
+  events: recorded.length,
+  foldMs: worst(folds),
+  readMs: worst(reads),
+  parseMs: worst(parses),
+  storedMb: Number((stored.length / 1e6).toFixed(1)),
+  oneByOneMicroseconds: Math.round(one / 3),
+}
 process.stdout.write(`fold of ${result.events} events, worst of 7
   fold ${result.foldMs} ms, reach ${reachMs} ms; reading and parsing them first ${result.readMs} ms
+  the folded state as JSON: ${result.storedMb} MB, parsed in ${result.parseMs} ms
   one event at a time onto a growing state of 3,000: ${result.oneByOneMicroseconds} µs each
 ${JSON.stringify(result)}
 `)

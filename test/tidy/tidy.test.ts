@@ -30,6 +30,23 @@ describe.each(tidyRules)('$name', rule => {
   })
 })
 
+describe('the words', () => {
+  const words = readFileSync(path.join(root, 'docs/words.md'), 'utf8').matchAll(/^\| ([^|]+) \|/gm)
+  const known = new Set([...words].flatMap(([, cell = '']) => cell.toLowerCase().split(/[^a-z]+/)))
+  const isNamed = (name: string) => name.split(/[-.]/).some(word => known.has(word) || known.has(word.replace(/s$/, '')))
+  test('every file of domain/ is named by one of docs/words.md', () => {
+    const names = files.map(file => path.parse(file.path)).filter(({ dir, name }) => dir === 'domain' && !/^(?:index|limits)$/.test(name))
+    expect(names.filter(({ name }) => !isNamed(name)).map(({ base }) => base)).toEqual([])
+  })
+  test('and one that is not is found', () => expect(isNamed('frobnicate-widgets')).toBe(false))
+})
+
+test('a function of more than 70 lines is found by the linter', async () => {
+  const text = (lines: number) => `export function long(): number {\n${'  const a = 1\n'.repeat(lines)}  return 0\n}\n`
+  expect(await lint('app/x.ts', text(71))).toContain('noExcessiveLinesPerFunction')
+  expect(await lint('app/x.ts', text(60))).not.toContain('noExcessiveLinesPerFunction')
+})
+
 describe('the import table of ARCHITECTURE.md', () => {
   const rows = readImportTable(readFileSync(path.join(root, 'ARCHITECTURE.md'), 'utf8'))
   const planted = [

@@ -1,3 +1,5 @@
+import { redact } from '../telemetry/index.ts'
+import { clip } from './clip.ts'
 import type { SessionContext } from './context.ts'
 import type { End } from './run-session.ts'
 import type { SessionResult } from './session.ts'
@@ -6,7 +8,9 @@ import type { SessionResult } from './session.ts'
  * Writes the session's last event. The last tree is waited for first, so that nothing a command did is lost between here
  * and the collection of the change; a stop waits only as long as it may.
  */
-export async function closeSession(session: SessionContext, end: End): Promise<SessionResult> {
+export async function closeSession(session: SessionContext, found: End): Promise<SessionResult> {
+  // The whole answer is in its own event; what every text about the task is made of is no longer than people read.
+  const end = { ...found, text: clip(redact(found.text), session.limits.endTextBytesMax) }
   const hurried = session.stop.reason() !== null
   const fixed = hurried ? await within(session.snapshots.settled(), session.limits.snapshotGraceMs) : await session.snapshots.settled()
   if (!fixed || !(await session.journal.append({ type: 'session.ended', commandId: 'session:end', payload: end })))

@@ -49,6 +49,8 @@ export const sessionLimits = {
   commandWallMs: limitTable.commandWallMs.default,
   commandWallMsMax: limitTable.commandWallMsMax.default,
   commandOutputCharsMax: 20_000,
+  /** Of the last answer in the session's end: titles, bodies and messages are made from it. */
+  endTextBytesMax: 65_536,
   /** An argument of execve may have 128 KiB; a longer script could not be started. */
   scriptBytesMax: 120_000,
   todosMax: 200,

@@ -57,6 +57,15 @@ describe('a session', () => {
     expect(model.connections()).toBe(1)
   })
 
+  it('keeps a long last answer whole once, and at its end no more of it than people read', async () => {
+    const text = `Mend it\n\n${'é'.repeat(100_000)}`
+    model.script([{ text }])
+    const { result, events } = await runIn({ sandbox: await folder(), model })
+    const kept = events.flatMap(({ type, payload }) => (type === 'model.answered' || type === 'session.ended' ? [payload] : []))
+    expect(kept.map(payload => 'text' in payload && Buffer.byteLength(payload.text))).toEqual([200_009, 65_539])
+    expect(result).toMatchObject({ kind: 'ended', text: expect.stringMatching(/^Mend it\n\né+…$/) })
+  })
+
   it('keeps one connection and the same request prefix, byte for byte, over the whole session', async () => {
     const sandbox = await folder({ 'a.txt': 'one\n' })
     model.script(road)

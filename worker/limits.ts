@@ -6,6 +6,10 @@ export const workerLimits = {
   binaryBytesMax: 16_777_216,
   /** Binary files of one change that are searched, each by its own; when the patch is too large, files of any kind. */
   binaryFilesMax: 200,
+  /** So much of a change is searched for credentials before the thread that renews leases has its turn. */
+  searchedAtOnceCharacters: 4_194_304,
+  /** So much of each such piece is in the next one too: more than any credential is long. */
+  searchedTwiceCharacters: 32_768,
   /** A work tree of more entries (installed packages count) is looked at by git alone, which passes over what is ignored. */
   stampEntriesMax: 20_000,
   /** A file of configuration or instructions that is read from the base commit. */
@@ -30,6 +34,8 @@ export const workerLimits = {
   clockMarginMs: 86_400_000,
   /** The longest of the growing waits while GitHub is away. */
   outageWaitMsMax: 60_000,
+  /** The longest wait a timer of Node can hold. */
+  timerMsMax: 2_147_483_647,
   /** Between two turns of whatever is done again and again. */
   gapMsMin: 10,
   /** Until settings that could not be read are read again. */

@@ -4,6 +4,7 @@ import { removeRun } from '../git/index.ts'
 import type { Claim } from '../ledger/index.ts'
 import { passable } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
+import { workerLimits } from './limits.ts'
 import { sandboxPlaceOf } from './open-task-workspace.ts'
 import type { WorkerPorts } from './ports.ts'
 import { beginProbe, type Probe } from './probe-sandbox.ts'
@@ -70,13 +71,10 @@ function startProbe(task: OpeningTask): Probe | null {
   return beginProbe(sandboxPlaceOf(task, task.ports.user), task.accepted.grant.profile, path.join(task.runDir, 'probe'))
 }
 
-/** The longest wait a timer of Node can hold. */
-const timerMsMax = 2_147_483_647
-
 /** The whole task's time, over all attempts; its timer keeps no process alive. */
 function startDeadline(leftMs: number): { signal: AbortSignal; clear(): void } {
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(deadlineReached), Math.min(Math.max(0, leftMs), timerMsMax)).unref()
+  const timer = setTimeout(() => controller.abort(deadlineReached), Math.min(Math.max(0, leftMs), workerLimits.timerMsMax)).unref()
   return { signal: controller.signal, clear: () => clearTimeout(timer) }
 }
 

@@ -80,10 +80,4 @@ export const tidyRules: readonly TidyRule[] = [
 export const exceptions: Readonly<Record<string, string>> = {
   'the environment is read in one file|simulator/github/repository-git.ts':
     "the fake's git needs the machine's PATH; it is no part of the product",
-  ...Object.fromEntries(
-    [
-      ...['app/outbox.ts', 'git/list-uncommitted.ts'],
-      ...['worker/open-task.ts', 'worker/sweep-effects.ts', 'worker/sweep-leftovers.ts'],
-    ].map(file => [`a limit stands in the limits.ts of its folder, from which the list is made|${file}`, 'not moved yet']),
-  ),
 }

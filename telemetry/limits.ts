@@ -4,6 +4,8 @@ export const telemetryLimits = {
   secretLengthMin: 8,
   /** So long must a part of a credential be to be looked for alone: every part of twice that, less one, holds one whole. */
   secretPartMin: 16,
+  /** So much of a text is looked through at a time for what is spread over it, which takes a copy. */
+  barePieceCharacters: 1_048_576,
   /** Credentials that expire. One that is dropped early is still known by its shape. */
   expiringMax: 500,
   /** A clock of ours may be behind the one that says when a credential ends. */

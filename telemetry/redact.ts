@@ -28,11 +28,13 @@ export function redactStrings<T>(value: T): T {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redactStrings(inner)])) as T
 }
 
-/** What looks like a credential in a file of a change: each with its kind and its text. */
+/** What looks like a credential in a file of a change, also in one of UTF-16: each with its kind and its text. */
 export function findCredentials(text: string): { name: string; text: string }[] {
-  const own = redactRegistered(text) === text ? [] : [{ name: 'credential of this installation', text: '' }]
+  const holdsOwn = redactRegistered(text) !== text || holdsSplitSecret(text)
+  const own = holdsOwn ? [{ name: 'credential of this installation', text: '' }] : []
+  const readings = text.includes('\0') ? [text, text.replaceAll('\0', '')] : [text]
   const shaped = credentialShapes
     .filter(({ inFiles }) => inFiles)
-    .flatMap(({ name, pattern }) => [...text.matchAll(pattern)].map(([found]) => ({ name, text: found })))
+    .flatMap(({ name, pattern }) => readings.flatMap(read => [...read.matchAll(pattern)].map(([found]) => ({ name, text: found }))))
   return [...own, ...shaped]
 }

@@ -1,3 +1,4 @@
+import { bareOf, barePieces } from './bare-text.ts'
 import { telemetryLimits } from './limits.ts'
 import { createNeedleIndex, type Needle } from './needle-index.ts'
 
@@ -7,27 +8,33 @@ import { createNeedleIndex, type Needle } from './needle-index.ts'
  */
 type Registered = {
   needles: readonly Needle[]
+  /** The same for what is spread over a text, where only letters and digits count. */
+  bare: readonly Needle[]
   /** UTC milliseconds; Infinity = until the process ends. */
   expiresAt: number
 }
 
 const registered = new Map<string, Registered>()
 const index = createNeedleIndex()
+const bareIndex = createNeedleIndex()
 
 /** From now on this value is replaced wherever text passes `redact`, until `expiresAt` (UTC milliseconds) when it is given. */
 export function registerSecret(value: string, expiresAt = Number.POSITIVE_INFINITY, now = Date.now()): void {
   if (value.length < telemetryLimits.secretLengthMin) return
   for (const [other, { expiresAt: end }] of registered) if (end + telemetryLimits.clockSkewMs < now) forget(other)
   forget(value)
-  const needles = needlesOf(value)
+  const [needles, bare] = [needlesOf(value), bareNeedlesOf(value)]
   for (const needle of needles) index.add(needle)
-  registered.set(value, { needles, expiresAt })
+  for (const needle of bare) bareIndex.add(needle)
+  registered.set(value, { needles, bare, expiresAt })
   const expiring = [...registered].filter(([, { expiresAt: end }]) => end !== Number.POSITIVE_INFINITY)
   for (const [other] of expiring.slice(0, Math.max(0, expiring.length - telemetryLimits.expiringMax))) forget(other)
 }
 
 function forget(value: string): void {
-  for (const needle of registered.get(value)?.needles ?? []) index.remove(needle)
+  const { needles = [], bare = [] } = registered.get(value) ?? {}
+  for (const needle of needles) index.remove(needle)
+  for (const needle of bare) bareIndex.remove(needle)
   registered.delete(value)
 }
 
@@ -50,14 +57,20 @@ export function redactRegistered(text: string): string {
   return spans.length === 0 ? text : cutOut(text, spans)
 }
 
-/** Whether a part of one would come together again if all that is no letter, digit or base64 were left out between. */
+/**
+ * Whether one, or a long enough part of one, would come together if all that is no letter or digit were left out between,
+ * escapes were read, and the case of letters did not count.
+ */
 export function holdsSplitSecret(text: string): boolean {
   let holds = false
-  index.scan(text.replace(/[^A-Za-z0-9+/=_-]+/g, ''), (_, { text: needle, spelling }) => {
-    holds = needle !== spelling
-    return holds
-  })
-  return holds
+  for (const piece of barePieces(text, 2 * telemetryLimits.secretPartMin)) {
+    bareIndex.scan(piece, () => {
+      holds = true
+      return true
+    })
+    if (holds) return true
+  }
+  return false
 }
 
 type Span = { start: number; end: number }
@@ -83,18 +96,45 @@ function cutOut(text: string, spans: Span[]): string {
 
 /** Each spelling whole when it is short, and by its parts side by side when it is not: a long enough part of it holds one whole. */
 function needlesOf(value: string): Needle[] {
-  // A key in PEM is found by its lines: its frame is no secret, and where its lines break is nobody's promise.
-  const core = value.includes('-----BEGIN') ? value.replace(/-----[A-Z ]+-----/g, '').replace(/\s+/g, '') : value
-  const whole = core === value ? [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)] : [value, core]
+  const core = coreOf(value)
+  const inAddress = encodeURIComponent(value)
+  const whole = core === value ? [value, JSON.stringify(value).slice(1, -1), inAddress, inAddress.replace(/%../g, lower)] : [value, core]
   const bytes = Buffer.from(core)
-  const encoded = [bytes.toString('hex'), bytes.toString('hex').toUpperCase(), ...[0, 1, 2].map(offset => base64At(bytes, offset))]
+  const encoded = [bytes.toString('hex'), bytes.toString('hex').toUpperCase(), ...inBase64(bytes)]
   const urls = encoded.slice(2).map(text => text.replaceAll('+', '-').replaceAll('/', '_'))
-  const spellings = [...new Set([...whole, ...encoded, ...urls])].filter(spelling => spelling.length >= telemetryLimits.secretLengthMin)
-  return spellings.flatMap(spelling => {
+  return findable([...whole, ...encoded, ...urls]).flatMap(spelling => {
     const parts = spelling === value && core !== value ? [] : partsOf(spelling)
     return parts.length > 0 ? parts : [{ text: spelling, spelling, at: 0 }]
   })
 }
+
+/**
+ * Also reversed, and in the base64 of UTF-16. A short one without a digit is words, and those stand in other texts with
+ * other signs between them: a key of a model of one's own is often called `not-needed`.
+ */
+function bareNeedlesOf(value: string): Needle[] {
+  const core = coreOf(value)
+  const bytes = Buffer.from(core)
+  const isWords = core.length < 2 * telemetryLimits.secretPartMin && !/\d/.test(core)
+  const reversed = [...core].reverse().join('')
+  const encoded = [bytes.toString('hex'), ...inBase64(bytes), ...inBase64(Buffer.from(core, 'utf16le')), reversed]
+  return findable([...(isWords ? [] : [core]), ...encoded].map(spelling => bareOf(spelling))).flatMap(spelling => {
+    const parts = partsOf(spelling)
+    return parts.length > 0 ? parts : [{ text: spelling, spelling, at: 0 }]
+  })
+}
+
+/** A key in PEM is found by its lines: its frame is no secret, and where its lines break is nobody's promise. */
+function coreOf(value: string): string {
+  return value.includes('-----BEGIN') ? value.replace(/-----[A-Z ]+-----/g, '').replace(/\s+/g, '') : value
+}
+
+function findable(spellings: readonly string[]): string[] {
+  return [...new Set(spellings)].filter(spelling => spelling.length >= telemetryLimits.secretLengthMin)
+}
+
+const lower = (text: string) => text.toLowerCase()
+const inBase64 = (bytes: Buffer) => [0, 1, 2].map(offset => base64At(bytes, offset))
 
 /** The characters of base64 that depend on these bytes alone, when `offset` bytes (mod 3) stand before them. */
 function base64At(bytes: Buffer, offset: number): string {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { ChangedFile } from '../domain/index.ts'
 import { readFileAt, type Store } from '../git/index.ts'
 import { findCredentials } from '../telemetry/index.ts'
@@ -34,7 +35,7 @@ export async function findLeaks(
       section && !section.binary
         ? { kind: 'text' as const, ...section }
         : await readAlone(store, tree, file.path, { count: ++alone, ...limits })
-    const reason = read.kind === 'unread' ? `not searched for credentials: ${read.why}` : reasonOf(read)
+    const reason = read.kind === 'unread' ? `not searched for credentials: ${read.why}` : await reasonOf(read)
     if (reason !== null) leaks.push({ path: file.path, reason })
   }
   return leaks
@@ -57,13 +58,35 @@ async function readAlone(
   return { kind: 'unread', why: `a ${read.reason} in a change that is too large for a patch` }
 }
 
-function reasonOf({ added, removed }: Added): string | null {
-  const found = findCredentials(added)
+async function reasonOf({ added, removed }: Added): Promise<string | null> {
+  const found = await searchAll(added)
   if (found.length === 0) return null
   // One that went is known by its whole text: to look for each in all that was removed takes minutes for a file made of them.
-  const known = new Set(findCredentials(removed).map(({ text }) => text))
+  const known = new Set((await searchAll(removed)).map(({ text }) => text))
   const names = new Set(found.flatMap(({ text, name }) => (text && known.has(text) ? [] : [name])))
   return names.size === 0 ? null : `adds what looks like a ${[...names].join(' and a ')}`
+}
+
+/**
+ * In pieces of whole lines, each of which begins well before the end of the one before: leases are renewed on this thread,
+ * and it is theirs in between.
+ */
+async function searchAll(text: string): Promise<ReturnType<typeof findCredentials>> {
+  const { searchedAtOnceCharacters: most, searchedTwiceCharacters: twice } = workerLimits
+  const found: ReturnType<typeof findCredentials> = []
+  for (let from = 0; ; ) {
+    await setImmediate()
+    const end = from + most < text.length ? lineEnd(text, from + most, twice) : text.length
+    for (const credential of findCredentials(text.slice(from, end))) found.push(credential)
+    if (end === text.length) return found
+    from = lineEnd(text, end - twice, twice)
+  }
+}
+
+/** The last end of a line before this place; the place itself where there is none near. */
+function lineEnd(text: string, place: number, near: number): number {
+  const found = text.slice(place - near, place).lastIndexOf('\n')
+  return found === -1 ? place : place - near + found + 1
 }
 
 type Section = { added: string; removed: string; binary: boolean }

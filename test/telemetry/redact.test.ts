@@ -2,6 +2,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { createLogger, findCredentials, redact, redactStrings, registerSecret, withoutSecrets } from '../../telemetry/index.ts'
+import { telemetryLimits } from '../../telemetry/limits.ts'
 
 /** The same on each run, and nothing like a word or a known shape. */
 const canary = (name: string) => createHash('sha256').update(name).digest('base64url').slice(0, 40)
@@ -55,6 +56,80 @@ describe('a registered secret is found', () => {
   test('anywhere in plain data, and all else is kept as it is', () => {
     const data = { a: [secret, 1, null, { b: `x ${secret}` }], fixture: `ghp_${'a1'.repeat(18)}` }
     expect(redactStrings(data)).toEqual({ a: ['[redacted]', 1, null, { b: 'x [redacted]' }], fixture: data.fixture })
+  })
+})
+
+describe('nothing of a text goes out in which one is spelled so that only a reader puts it together', () => {
+  const values = { short: 'Zq8w/k3NpR7', 'of 28': 'gk_Zq8wLk3NpR7tVx2YbC5dFg9H', long: canary('spelled out') }
+  const by = (text: string, width: number, joint: string) => (text.match(new RegExp(`.{1,${width}}`, 'gs')) ?? []).join(joint)
+  const each = (text: string, spell: (code: number) => string) => [...text].map(character => spell(character.charCodeAt(0))).join('')
+  const hex = (code: number) => code.toString(16).padStart(2, '0')
+  const base64 = (text: string, encoding: BufferEncoding = 'utf8') => Buffer.from(`key: ${text}, so`, encoding).toString('base64')
+  const spellings: [name: string, spell: (value: string) => string][] = [
+    ['in lines', value => by(value, 4, '\n')],
+    ['letter by letter', value => by(value, 1, ' ')],
+    ['with blanks of no width', value => by(value, 3, '\u200b')],
+    ...['-', '_', '/', '+', '=', '.', '-_/+='].map(
+      joint => [`with ${joint} between`, (value: string) => by(value, 6, joint)] as [string, typeof base64],
+    ),
+    ['by numbers of JSON', value => each(value, code => `\\u00${hex(code)}`)],
+    ['by numbers of JavaScript', value => each(value, code => `\\u{${hex(code)}}`)],
+    ['by numbers of C', value => each(value, code => `\\x${hex(code)}`)],
+    ['by numbers of eight', value => each(value, code => `\\${code.toString(8)}`)],
+    ['by entities', value => each(value, code => `&#${code};`)],
+    ['by entities in hex', value => each(value, code => `&#x${hex(code)};`)],
+    ['as an address, in lower case', value => each(value, code => `%${hex(code)}`)],
+    [
+      'with one letter by its number',
+      value => `${value.slice(0, 5)}${each(value.slice(5, 6), code => `\\u00${hex(code)}`)}${value.slice(6)}`,
+    ],
+    ['in pairs of hex', value => each(value, code => `${hex(code)}:`)],
+    ['in hex of both cases', value => each(value, code => (code % 2 ? hex(code).toUpperCase() : hex(code)))],
+    ['in base64 that is wrapped', value => by(base64(value), 9, '\n')],
+    ['in UTF-16', value => Buffer.from(value, 'utf16le').toString('latin1')],
+    ['in the base64 of UTF-16', value => base64(value, 'utf16le')],
+    ['reversed', value => [...value].reverse().join('')],
+    ['in upper case', value => value.toUpperCase()],
+  ]
+  const found = (text: string) => [withoutSecrets(`so: ${text} it is`).includes(text), findCredentials(text).map(({ name }) => name)]
+  test('red: as long as nobody registered them', () => {
+    for (const value of Object.values(values)) {
+      for (const [, spell] of spellings) expect(found(spell(value))).toEqual([true, []])
+    }
+    for (const value of Object.values(values)) registerSecret(value)
+  })
+  test.each(spellings)('%s', (_, spell) => {
+    for (const value of Object.values(values)) {
+      expect(found(spell(value))).toEqual([false, expect.arrayContaining(['credential of this installation'])])
+    }
+  })
+  test('wherever a long text is cut to be searched', () => {
+    const { barePieceCharacters: most } = telemetryLimits
+    for (const value of Object.values(values)) {
+      for (const spell of [(value: string) => by(value, 1, '\n'), (value: string) => each(value, code => `\\u00${hex(code)}`)]) {
+        for (const before of [most - 8, most - 3, most - 2, most - 1]) {
+          expect(withoutSecrets(`${'.'.repeat(before - 20)}${spell(value)}`).slice(0, 9)).toBe('Withheld:')
+        }
+      }
+    }
+  })
+  test.each(['not-needed', 'sk-no-key-required'])(
+    'but a short one of words, %s, is only looked for as it is: the words stand elsewhere',
+    value => {
+      registerSecret(value)
+      const text = `it is ${value.replaceAll('-', ' ')}`
+      expect([withoutSecrets(text), withoutSecrets(`${value}!`)]).toEqual([text, '[redacted]!'])
+    },
+  )
+  test('and a text made to be slow is searched in time', { timeout: 60_000 }, () => {
+    const pieces = ['%41', '%4', '\\u0041', '\\u{', '\\u{000000', '&#00065;', '&#x', '&', '\\', '\\4', '\0', 'a\\', 'Zq8w/k3NpR', 'a ']
+    const slow = pieces.filter(piece => {
+      const text = `\\u{${piece.repeat(Math.ceil(1_048_576 / piece.length))}`
+      const startedAt = performance.now()
+      findCredentials(text)
+      return performance.now() - startedAt > 3_000
+    })
+    expect(slow).toEqual([])
   })
 })
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { diffTrees } from '../../git/index.ts'
+import { registerSecret } from '../../telemetry/index.ts'
 import { findLeaks } from '../../worker/find-leaks.ts'
 import { makeFolder, makeRepository, openScene, plainGit, sh, writeFiles } from '../git/scene.ts'
 
@@ -73,4 +74,43 @@ test('a file full of keys in place of another is searched in time, and only what
 test('what was only a part of something longer is new when it stands alone', async () => {
   const { patched } = await leaksOf({ 'long.txt': `x = ${token}\n` }, 'true', undefined, { 'long.txt': `x = ${token}ABC\n` })
   expect(patched).toEqual([{ path: 'long.txt', reason: 'adds what looks like a GitHub token' }])
+})
+
+test('a credential of ours is found in UTF-16, over lines and in wrapped base64, and one of a known shape in UTF-16', async () => {
+  const key = 'Zq8wLk3NpR7tVx2YbC5dFg9HaQ1sWe4rTy6uIo0p'
+  const wrapped = (text: string, width: number) => (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join('\n')
+  const wide = (text: string) => Buffer.from(`\ufeffkey = ${text}\r\n`, 'utf16le')
+  const files = {
+    'base64.txt': `${wrapped(Buffer.from(`the key is ${key}, said it`).toString('base64'), 20)}\n`,
+    'lines.txt': `${wrapped(key, 7)}\n`,
+    'none.txt': wide('nothing of it'),
+    'shape.txt': wide(token),
+    'signs.txt': `${key.match(/.{1,3}/g)?.join('-_/+=')}\n`,
+    'swapped.txt': wide(key).swap16(),
+    'wide.txt': wide(key),
+  }
+  const shape = { path: 'shape.txt', reason: 'adds what looks like a GitHub token' }
+  expect(await leaksOf(files)).toEqual({ patched: [shape], unpatched: [shape] })
+  registerSecret(key)
+  const own = ['base64.txt', 'lines.txt', 'signs.txt', 'swapped.txt', 'wide.txt'].map(path => ({
+    path,
+    reason: 'adds what looks like a credential of this installation',
+  }))
+  const found = [...own, shape].sort((a, b) => (a.path < b.path ? -1 : 1))
+  expect(await leaksOf(files)).toEqual({ patched: found, unpatched: found })
+})
+
+test('a long file is searched in pieces: what stands on their border is found where it is new, and only there', {
+  timeout: 60_000,
+}, async () => {
+  const line = `${'lorem ipsum '.repeat(40)}\n`
+  const around = (text: string) => line.repeat(8_700) + text.repeat(2_000) + line.repeat(100)
+  const known = around(`x = ${token}\n`)
+  const files = {
+    'moved.txt': `first\n${around(`y = ${token}\n`)}`,
+    'new.txt': `${'a'.repeat(4_194_290)} ${token} ${'a'.repeat(100_000)}\n`,
+  }
+  expect((await leaksOf(files, 'true', undefined, { 'moved.txt': known })).patched).toEqual([
+    { path: 'new.txt', reason: 'adds what looks like a GitHub token' },
+  ])
 })

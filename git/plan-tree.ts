@@ -10,6 +10,7 @@ import { giveAll, makeOwn, objectMounts, writeWithTime } from './workspace.ts'
 
 const inside = '/grokbot/tree'
 const script = entryPath('makeTree')
+// Objects of a quarantine are read once, packed, and thrown away: neither compressed nor synced.
 const treeConfig = `${workConfig}[core]
 \tattributesFile = /dev/null
 \texcludesFile = /dev/null

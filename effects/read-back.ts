@@ -29,12 +29,18 @@ export async function openContext(effect: Effect, ports: EffectPorts): Promise<O
   return { kind: 'open', context: { task, key, api: ports.api(token), token, botLogin: await ports.botLogin(), markerKey, git } }
 }
 
-/** Lists lag behind writes, so one "absent" proves nothing: absent twice, a gap apart, is absent. */
+/**
+ * Lists lag behind writes, so one "absent" proves nothing, and a list that is refused once may be given the next time: what
+ * is said twice, a gap apart, counts. Of three looks two say the same.
+ */
 export async function readBackTwice(effect: Effect, context: EffectContext, ports: EffectPorts): Promise<ReadBack | { kind: 'stopped' }> {
-  const first = await readBack(effect, context)
-  if (first.kind !== 'absent') return first
-  if ((await ports.sleep(ports.readBackGapMs)) === 'stopped') return { kind: 'stopped' }
-  return await readBack(effect, context)
+  const seen = new Set<ReadBack['kind']>()
+  for (;;) {
+    const found = await readBack(effect, context)
+    if ((found.kind !== 'absent' && found.kind !== 'refused') || seen.has(found.kind)) return found
+    seen.add(found.kind)
+    if ((await ports.sleep(ports.readBackGapMs)) === 'stopped') return { kind: 'stopped' }
+  }
 }
 
 /** A list that is refused for good says nothing about what is in it. */

@@ -3,7 +3,6 @@ import {
   applyEffect,
   type DuePorts,
   type EffectPorts,
-  effectId,
   findOpen,
   noGit,
   resumeEffect,
@@ -13,7 +12,7 @@ import {
 } from '../effects/index.ts'
 import type { TaskRow } from '../ledger/index.ts'
 import { readBranch } from './effect-ports.ts'
-import { lastWords, progressId } from './last-words.ts'
+import { isLastWord, wordsLeft } from './last-words.ts'
 import { workerLimits } from './limits.ts'
 import type { WorkerPorts } from './ports.ts'
 import { markStale } from './stale-bundles.ts'
@@ -63,21 +62,14 @@ async function settleOne(
   effectPorts: EffectPorts,
 ): Promise<Settled> {
   const { effectGiveUpMs } = (await settings()).limits
-  const isLastWord = (effect.kind === 'progress' && id !== progressId(taskId)) || effect.kind === 'comment'
   const isYoung = effect.preparedAt > now() - effectGiveUpMs
-  if (isLastWord && isYoung && effect.state !== 'unknown') return await resumeEffect(taskId, id, effect, effectPorts)
+  if (isLastWord(effect) && isYoung && effect.state !== 'unknown') return await resumeEffect(taskId, id, effect, effectPorts)
   return await settleByReadBack(taskId, id, effect, 'its task has ended', effectPorts)
 }
 
-/** A comment that turned out to be there still says "running"; one that is not there leaves a bad end unsaid. */
 async function sayLastWords(taskId: string, ports: SweepPorts, effectPorts: EffectPorts): Promise<Settled[]> {
-  const state = foldTask(await ports.ledger.readEvents(taskId))
-  const { effects, outcome } = state
-  const first = effects[progressId(taskId)]
-  if (outcome === null || first === undefined || (first.state !== 'confirmed' && first.state !== 'rejected')) return []
-  const proposal = lastWords(state, outcome, outcome.at, (await ports.settings()).prefix)
-  if (proposal === null || effects[effectId(taskId, proposal)]) return []
-  return [await applyEffect(taskId, proposal, null, effectPorts)]
+  const proposal = wordsLeft(taskId, await ports.ledger.readEvents(taskId), (await ports.settings()).prefix)
+  return proposal === null ? [] : [await applyEffect(taskId, proposal, null, effectPorts)]
 }
 
 /**

@@ -195,8 +195,23 @@ describe('GitHub gives no token for the place', () => {
 })
 
 test('a list that is refused for good leaves what was sent unknown', async () => {
-  simulator.github.fail({ method: 'GET', path: /comments$/, fault: { kind: 'status', status: 410 } })
+  simulator.github.fail({ method: 'GET', path: /comments$/, fault: { kind: 'status', status: 410 }, times: 2 })
   expect(await apply(known('dispatched', 1))).toMatchObject({ state: 'unknown', reason: expect.stringContaining('410') })
+})
+
+test('one that is refused once says nothing: what was sent is found by the next look', async () => {
+  simulator.github.fail({ method: 'POST', path: /comments$/, fault: { kind: 'html', status: 502, done: true }, times: 1 })
+  simulator.github.fail({ method: 'GET', path: /comments$/, fault: { kind: 'status', status: 404 } })
+  expect(await apply()).toMatchObject({ state: 'confirmed' })
+  expect([comments().length, phases()]).toEqual([1, ['prepared', 'dispatched', 'confirmed by read-back']])
+})
+
+test('what is refused once and not there once is looked for a third time', async () => {
+  const lists = simulator.github.fail({ method: 'GET', path: /comments$/, fault: { kind: 'status', status: 404 } })
+  const looks = () => simulator.github.requests().filter(({ method, url }) => method === 'GET' && url.includes('/comments')).length
+  const before = looks()
+  expect(await apply(known('dispatched', 1))).toMatchObject({ state: 'confirmed' })
+  expect([lists.hits(), looks() - before, comments().length]).toEqual([1, 3, 1])
 })
 
 test('a token that is refused in the middle is replaced by a new one', async () => {
@@ -257,7 +272,7 @@ describe('settling by looking only', () => {
     expect([comments(), writes()]).toEqual([[], 0])
   })
   test('leaves unknown what nobody lets us look for', async () => {
-    simulator.github.fail({ method: 'GET', path: /comments$/, fault: { kind: 'status', status: 404 } })
+    simulator.github.fail({ method: 'GET', path: /comments$/, fault: { kind: 'status', status: 404 }, times: 2 })
     expect(await look(known('unknown', 1))).toMatchObject({ state: 'unknown' })
     expect(events).toEqual([])
   })

@@ -112,7 +112,7 @@ describe('effects that a worker left open', () => {
   })
   test('what nobody lets us look for becomes unknown, and is settled when it can be read again', async () => {
     await stage.append('t_1', 1, ...sent(proposals.pull()), ended('errored'))
-    stage.simulator.github.fail({ method: 'GET', path: /\/pulls$/, fault: { kind: 'status', status: 403 } })
+    stage.simulator.github.fail({ method: 'GET', path: /\/pulls$/, fault: { kind: 'status', status: 403 }, times: 2 })
     await sweepAfterLease()
     expect(await states()).toEqual(['pull-request:1 unknown'])
     await sweepAfterLease(2)
@@ -166,6 +166,76 @@ describe('the last words', () => {
     await stage.append('t_1', 1, ...sent(proposals.first()), ended('succeeded'))
     await sweepAfterLease()
     expect([stage.ours(), await states()]).toEqual([[], ['progress:1 rejected']])
+  })
+})
+
+describe('last words that were said before it was known whether the pull request was opened', () => {
+  const settled = (proposal: EffectProposal, state: 'confirmed' | 'unknown', remote = {}): NewEvent[] => {
+    const events = sent(proposal)
+    const { effectId } = prepared(proposal).payload
+    return [
+      ...events,
+      { type: 'effect.settled', commandId: 's', payload: { effectId, state, remote, reason: 'who knows', foundByReadBack: true } },
+    ]
+  }
+  const endedUnknown = ended('errored', 'it is not known whether the delivery arrived')
+  /** As the worker left it, with a pull request that was opened, or not. */
+  async function leaveBehind(words: 'edited' | 'posted', opened: boolean) {
+    const { first, pull, comment } = proposals
+    await git('refs/heads/grok/fix-1', accepted.base.sha)
+    await commitOn('grok/fix-1')
+    if (opened) {
+      const body = `${renderMarker(stage.ports.markerKey, { kind: 'pr', task: 't_1', key: 'pull-request-1' }, 'octo/parser')}\ny`
+      await createPull(
+        await apiOfApp(),
+        { owner: 'octo', repo: 'parser' },
+        { head: 'grok/fix-1', base: 'main', title: 'x', body, draft: false },
+      )
+    }
+    const posted = await postWithMarker(
+      words === 'edited' ? 'progress' : 'comment',
+      `${words === 'edited' ? 'progress' : 'comment'}-1`,
+      'it failed',
+    )
+    const last: EffectProposal = {
+      ...first(),
+      ordinal: 2,
+      intent: { ...first().intent, body: 'it failed', commentId: posted },
+    } as EffectProposal
+    const said =
+      words === 'edited'
+        ? [...settled(first(), 'confirmed', { id: posted }), ...settled(pull(), 'unknown'), ...settled(last, 'confirmed')]
+        : [...settled(pull(), 'unknown'), ...settled(comment(), 'confirmed')]
+    await stage.append('t_1', 1, ...said, endedUnknown)
+  }
+  const found = 'This was found out after the end: a reason above says what was known then.'
+  test('are written anew into their comment when it was', async () => {
+    await leaveBehind('edited', true)
+    await sweepAfterLease(3)
+    expect(await states()).toEqual(['progress:1 confirmed', 'pull-request:1 confirmed', 'progress:2 confirmed', 'progress:3 confirmed'])
+    expect(stage.ours()).toEqual([
+      expect.stringMatching(new RegExp(`^\\*\\*grok fix\\*\\* — failed, .* Delivered as #2\\..*${found}$`, 's')),
+    ])
+  })
+  test('are followed by others where they were a comment of their own', async () => {
+    await leaveBehind('posted', true)
+    await sweepAfterLease(3)
+    expect(await states()).toEqual(['pull-request:1 confirmed', 'comment:1 confirmed', 'comment:2 confirmed'])
+    expect(stage.ours()).toEqual(['it failed', expect.stringContaining('Delivered as #2.')])
+  })
+  test('also when it was not', async () => {
+    await leaveBehind('edited', false)
+    await sweepAfterLease(3)
+    expect(stage.ours()).toEqual([expect.stringContaining('Nothing was pushed.')])
+  })
+  test('stay while that is not known', async () => {
+    await leaveBehind('edited', true)
+    stage.simulator.github.fail({ method: 'GET', path: /\/pulls$/, fault: { kind: 'status', status: 403 }, times: 99 })
+    await sweepAfterLease(3)
+    expect([stage.ours(), await states()]).toEqual([
+      ['it failed'],
+      ['progress:1 confirmed', 'pull-request:1 unknown', 'progress:2 confirmed'],
+    ])
   })
 })
 
@@ -374,7 +444,8 @@ async function apiOfApp() {
 
 async function postWithMarker(kind: string, key: string, body: string) {
   const marker = renderMarker(stage.ports.markerKey, { kind, task: 't_1', key }, 'octo/parser#1')
-  await createComment(await apiOfApp(), { owner: 'octo', repo: 'parser' }, 1, `${marker}\n${body}`)
+  const { id } = await createComment(await apiOfApp(), { owner: 'octo', repo: 'parser' }, 1, `${marker}\n${body}`)
+  return id
 }
 
 async function git(ref: string, sha: string) {

@@ -86,12 +86,12 @@ function maskSpans(line: string, tables: boolean, mask: (code: string) => string
 
 /**
  * Whether an address, or the label, destination or title of a link, may begin in this prose and go on in what was taken for
- * code. Only a form that surely ends before any code is without doubt; what is read in any other way than we do has no such.
+ * code. Only a form that surely ends before any code is without doubt. An address may go on over what most take for a blank.
  */
 function mayTakeBacktick(prose: string): boolean {
   if (!prose.includes(codeMark)) return false
   if (openLink.test(prose) || openLabel.test(prose)) return true
-  return prose.split(/[ \t\n\v\f\r]/).some(word => {
+  return prose.split(/[ \t\n]/).some(word => {
     const start = word.search(/<|:\/\/|www\.|mailto:|xmpp:/i)
     return start >= 0 && word.includes(codeMark, start)
   })

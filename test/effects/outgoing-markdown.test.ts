@@ -200,6 +200,7 @@ const pieces = [
 /** What cmark-gfm, which is GitHub's, reads in its own way, and neither of the parsers above does. */
 const gitHubOnly: readonly (readonly [string, string])[] = [
   ['an address without a scheme that swallows a backtick', `www.a.example/\`x ${live} ![i](u)\` y`],
+  ['an address with a vertical tab for its first character', `https://\v#\`> ${live} ![i](u)\` y`],
   ['an address that is no link, by a line under the last parts of its name', 'https://a_b.c/@maria https://a.b_c/@maria'],
   ['an address that is no link, in a bracket', '[ https://a.example/@maria'],
   ['a label of a link that swallows a backtick', `[x][b\`c] ${live} \`d\n\n[b\`c]: /\``],

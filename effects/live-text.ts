@@ -10,9 +10,9 @@ export const slashCommand = /^([^\S\n\r\u2028\u2029]*)(\/[A-Za-z][\w-]*)/gm
 /** Also the address of an e-mail in angles, which may begin with any sign. */
 export const html = /<(?=[A-Za-z/!?]|[^\s<>@]*@)/g
 export const image = /!\[([^[\]]{0,1000})\](\([^()\n]{0,2000}\)|\[[^[\]\n]{0,1000}\])?/g
-export const closing = closingAcross(String.raw`\s\xad\u200b-\u200f\u2060:*_~>("'\\-`)
+export const closing = closingAcross(String.raw`\s\x00-\x1f\x7f-\xa0\xad\u200b-\u200f\u2060:*_~>("'\\-`)
 /** For what is no Markdown, where a keyword's reference may stand in what looks like code. */
-export const closingInCode = closingAcross(String.raw`\s\xad\u200b-\u200f\u2060:*_~>("'\\\x60-`)
+export const closingInCode = closingAcross(String.raw`\s\x00-\x1f\x7f-\xa0\xad\u200b-\u200f\u2060:*_~>("'\\\x60-`)
 
 /**
  * What is taken by a look ahead is taken whole and never given back, and no link is looked for across the beginning of another:

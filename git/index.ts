@@ -1,7 +1,9 @@
 export { type AdoptTreeOptions, adoptTree } from './adopt-tree.ts'
+export { type ApplyResult, applyChange, type ProvenChange, type Remedy } from './apply-change.ts'
 export { type CommitOptions, commitTree } from './commit-tree.ts'
 export { diffTrees } from './diff-trees.ts'
 export { type FetchOptions, fetchMirror } from './fetch-mirror.ts'
+export { findStart, readCommitted, type Start } from './find-start.ts'
 export type {
   AdoptedTree,
   BaseResult,
@@ -24,7 +26,7 @@ export type {
 } from './git.ts'
 export { hasCommit } from './has-commit.ts'
 export { listLinks } from './list-links.ts'
-export { listUncommitted, refreshIndex, type Uncommitted } from './list-uncommitted.ts'
+export { listUncommitted, type Uncommitted } from './list-uncommitted.ts'
 export { type OpenMirrorOptions, openMirror } from './mirror.ts'
 export { mixTrees } from './mix-trees.ts'
 export { planRestore, type RestorePlan } from './plan-restore.ts'

@@ -42,8 +42,14 @@ export const gitLimits = {
   renamesMax: 1_000,
   /** Groups for mirrors on a root host, one for each. */
   mirrorGidsMax: 9_000,
-  /** Looking for what of a person's work tree is not committed, and bringing the times of its index up to date. */
-  uncommittedWallMs: 60_000,
-  /** Files that were touched are read this many at once: one that can not be read ends the git that reads. */
-  hashedAtOnceMax: 1_000,
+  /** Looking at a person's repository: where it stands, and what of its work tree is not committed. */
+  theirsWallMs: 60_000,
+  /** All of applying a change to a person's work tree, looking included. */
+  applyWallMs: 300_000,
+  /** What the settings that are taken over from a person's configuration may have together. */
+  settingsBytesMax: 65_536,
+  /** A list of ignored names, or of attributes, outside of a work tree. */
+  rulesBytesMax: 1_048_576,
+  /** Paths that a refusal to apply a change names. */
+  pathsNamedMax: 5,
 } as const

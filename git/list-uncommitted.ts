@@ -1,116 +1,78 @@
-import { existsSync, lstatSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { workConfig, writeRepository } from './bare-repository.ts'
-import { findRepository } from './find-repository.ts'
+import { type Borrowed, borrowRepository } from './borrow-repository.ts'
 import { gitLimits } from './limits.ts'
-import { checkSha } from './ref-name.ts'
-import { type GitCall, type GitResult, runGit } from './run-git.ts'
+import { parseRaw } from './raw-change.ts'
 import { showPath } from './shown-path.ts'
 
 export type Uncommitted = {
   /** Paths whose entry in the index is not the commit's. */
   staged: string[]
-  /** Paths whose file is not what the index says, byte for byte. */
+  /** Paths whose file is not what the index says. */
   changed: string[]
+  /** Paths whose file has other times than the index says, and a filter: only that program could tell whether it is another. */
+  unsure: string[]
   untracked: string[]
 }
 
-/**
- * What of a person's work tree is not in a commit. Null: it can not be said. Danger: where times say nothing, git reads a
- * file through the filter its configuration names, and a filter is a program. So git is given a repository of ours, with
- * theirs' objects and index and nothing else: no configuration, no attributes of their gitdir, no hook, no monitor.
- */
-export async function listUncommitted(
-  root: string,
-  head: string,
-  wallMs: number = gitLimits.uncommittedWallMs,
-): Promise<Uncommitted | null> {
-  return await withReader(root, wallMs, async ask => {
-    const [staged, touched, untracked] = await Promise.all([
-      ask(['diff-index', '--cached', '--name-only', '-z', '--no-ext-diff', '--ignore-submodules', checkSha(head), '--']),
-      ask(['diff-files', '--raw', '--no-abbrev', '-z', '--no-ext-diff', '--ignore-submodules', '--']),
-      ask(['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ':(exclude,top).grok/out']),
+/** What of a person's work tree is not in HEAD. Null: it can not be said, or not in time. No filter is started for it. */
+export async function listUncommitted(root: string, wallMs: number = gitLimits.theirsWallMs): Promise<Uncommitted | null> {
+  const found = await borrowRepository(root, wallMs, async (borrowed): Promise<Uncommitted | null> => {
+    const [staged, changed, untracked] = await Promise.all([
+      listStaged(borrowed, 'HEAD'),
+      listChanged(borrowed, join(borrowed.folder, 'index')),
+      listNames(borrowed, ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ':(exclude,top).grok/out']),
     ])
-    if ([staged, touched, untracked].some(result => result.exitCode !== 0)) return null
-    const changed = await keepChanged(root, readRaw(touched.stdout), ask)
-    return changed && { staged: names(staged.stdout).map(showPath), changed, untracked: names(untracked.stdout).map(showPath) }
+    if (staged === null || changed === null || untracked === null) return null
+    const filtered = await listFiltered(borrowed, changed)
+    if (filtered === null) return null
+    const [unsure, sure] = [changed.filter(path => filtered.has(path)), changed.filter(path => !filtered.has(path))]
+    return { staged: staged.map(show), changed: sure.map(show), unsure: unsure.map(show), untracked: untracked.map(show) }
   })
+  return found === null || 'kind' in found ? null : found
 }
 
-/** Brings the index's times up to date where a file was only touched, so that git takes it for what it is. */
-export async function refreshIndex(root: string, wallMs: number = gitLimits.uncommittedWallMs): Promise<void> {
-  // Ended at once, it would leave the person a lock that stops every later git.
-  await withReader(root, wallMs, ask => ask(['update-index', '-q', '--refresh'], { endsTidily: true }))
+/** Paths are bytes; between these functions each is a string of them, one character a byte. */
+export type BytePath = string
+
+/** Those whose entry in their index is another than in the tree. */
+export async function listStaged(borrowed: Borrowed, tree: string): Promise<BytePath[] | null> {
+  return await listNames(borrowed, ['diff-index', '--cached', '--name-only', '-z', '--ignore-submodules', tree, '--'])
 }
 
-/** All questions together have the one time; when it is over, each is answered with `timed-out`. */
-type Ask = (argv: readonly string[], more?: Pick<GitCall, 'input' | 'endsTidily'>) => Promise<GitResult>
-
-async function withReader<T>(root: string, wallMs: number, work: (ask: Ask) => Promise<T | null>): Promise<T | null> {
-  const found = findRepository(root)
-  if (found === null || !existsSync(join(found.gitDir, 'index'))) return null
-  const scratch = mkdtempSync(join(tmpdir(), 'grokbot-read-'))
-  const until = performance.now() + wallMs
-  try {
-    writeRepository(scratch, { head: 'ref: refs/heads/none', config: workConfig, alternates: [], objects: true })
-    const env = { GIT_WORK_TREE: root, GIT_INDEX_FILE: join(found.gitDir, 'index'), GIT_OBJECT_DIRECTORY: found.objects }
-    return await work((argv, more) =>
-      runGit({ gitDir: scratch, cwd: root, argv, env, wallMs: Math.max(1, Math.round(until - performance.now())), ...more }),
-    )
-  } finally {
-    rmSync(scratch, { recursive: true, force: true })
-  }
+/**
+ * Those whose file is not what an index of ours says. What only has other times is read first and so is none of them: in
+ * a copied tree that is every file, and git knows line ends and encodings better than a comparison of bytes would.
+ */
+export async function listChanged({ run }: Borrowed, index: string): Promise<BytePath[] | null> {
+  if (!existsSync(index)) return null
+  const env = { GIT_INDEX_FILE: index }
+  const refreshed = await run(['update-index', '-q', '--refresh'], { env })
+  if (refreshed.exitCode !== 0 && refreshed.exitCode !== 1) return null
+  const listed = await run(['diff-files', '--raw', '--no-abbrev', '-z', '--no-renames', '--ignore-submodules', '--'], { env })
+  return listed.exitCode === 0 ? parseRaw(listed.stdout).map(({ path }) => path.toString('latin1')) : null
 }
 
-function names(list: Buffer): Buffer[] {
-  const found: Buffer[] = []
-  for (let from = 0; from < list.length; ) {
-    const end = list.indexOf(0, from)
-    if (end < 0) break
-    if (end > from) found.push(list.subarray(from, end))
-    from = end + 1
-  }
-  return found
+/** Those that have a filter, by the attributes of the work tree, or of an index of ours. */
+export async function listFiltered(
+  { run }: Borrowed,
+  paths: readonly BytePath[],
+  cachedIn: string | null = null,
+): Promise<Set<BytePath> | null> {
+  if (paths.length === 0) return new Set()
+  const input = Buffer.from(paths.map(path => `${path}\0`).join(''), 'latin1')
+  const where = cachedIn === null ? {} : { env: { GIT_INDEX_FILE: cachedIn } }
+  const result = await run(['check-attr', ...(cachedIn === null ? [] : ['--cached']), '-z', '--stdin', 'filter'], { input, ...where })
+  if (result.exitCode !== 0) return null
+  const parts = result.stdout.toString('latin1').split('\0')
+  return new Set(paths.filter((_, at) => parts[3 * at + 2] !== 'unspecified' && parts[3 * at + 2] !== 'unset'))
 }
 
-type Touched = { path: Buffer; blob: string; isFile: boolean }
-
-/** `:100644 100644 <blob> 0000000 M`, NUL, path, NUL. */
-function readRaw(raw: Buffer): Touched[] {
-  const parts = names(raw)
-  return parts.flatMap((head, index) => {
-    const path = parts[index + 1]
-    if (index % 2 === 1 || path === undefined) return []
-    const [was = '', is = '', blob = ''] = head.toString('latin1').split(' ')
-    return [{ path, blob, isFile: was.startsWith(':100') && is === was.slice(1) }]
-  })
+async function listNames({ run }: Borrowed, argv: readonly string[]): Promise<BytePath[] | null> {
+  const { exitCode, stdout } = await run(argv)
+  return exitCode === 0 ? stdout.toString('latin1').split('\0').filter(Boolean) : null
 }
 
-/** Null when the time is over. What can not be read ends git; it counts as changed, and the rest is asked anew. */
-async function keepChanged(root: string, touched: readonly Touched[], ask: Ask): Promise<string[] | null> {
-  const comparable = touched.filter(({ path, isFile }) => isFile && isPlainFile(root, path))
-  const same = new Set<Touched>()
-  for (let at = 0; at < comparable.length; ) {
-    const batch = comparable.slice(at, at + gitLimits.hashedAtOnceMax)
-    const { stdout, exitCode, ended } = await ask(['hash-object', '--stdin-paths'], {
-      input: Buffer.concat(batch.map(({ path }) => quoted(path))),
-    })
-    if (ended === 'timed-out') return null
-    const blobs = stdout.toString('latin1').split('\n').slice(0, -1)
-    for (const [index, file] of batch.entries()) if (blobs[index] === file.blob) same.add(file)
-    at += exitCode === 0 ? batch.length : blobs.length + 1
-  }
-  return touched.filter(file => !same.has(file)).map(({ path }) => showPath(path))
-}
-
-/** A link would be followed, and a FIFO waited for: git calls both what they were. */
-function isPlainFile(root: string, path: Buffer): boolean {
-  return lstatSync(Buffer.concat([Buffer.from(`${root}/`), path]), { throwIfNoEntry: false })?.isFile() ?? false
-}
-
-/** As git reads a line with any name in it: in quotes, or one that begins with a quote or ends in a carriage return is another. */
-function quoted(path: Buffer): Buffer {
-  const escaped = path.toString('latin1').replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')
-  return Buffer.from(`"${escaped}"\n`, 'latin1')
+function show(path: BytePath): string {
+  return showPath(Buffer.from(path, 'latin1'))
 }

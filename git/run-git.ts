@@ -62,7 +62,9 @@ export async function runGit(call: GitCall): Promise<GitResult> {
     ...(call.signal ? { cancelSignal: call.signal } : {}),
   })
   if (result.failed && result.exitCode === undefined && result.signal === undefined && !result.timedOut && !result.isCanceled) {
-    throw new Error(`git could not be started: ${redact(String(result.code ?? result.shortMessage), call.secrets)}`)
+    throw new Error(`git could not be started: ${redact(String(result.code ?? result.shortMessage), call.secrets)}`, {
+      cause: result.cause,
+    })
   }
   const ended = ending(result)
   return {

@@ -7,11 +7,12 @@ import {
   type RepositoryRead,
   type Setting,
 } from '../../config-schema/index.ts'
+import { readCommitted } from '../../git/index.ts'
 import { dataFolderOf } from '../data-folder.ts'
 import { escapeText, toSafeJson } from '../escape.ts'
 import { exitCodes } from '../exit.ts'
 import { readOperator } from '../read-operator.ts'
-import { readCommitted, readLocalRepository } from '../run/local-repository.ts'
+import { readLocalRepository } from '../run/local-repository.ts'
 import { operatorConfigFile, repositoryConfigPath } from './config-files.ts'
 import { type ConfigRow, rowsOf } from './rows.ts'
 

@@ -6,7 +6,7 @@ import { calledAs } from '../called-as.ts'
 import { toSafeJson } from '../escape.ts'
 import type { RunOptions } from '../run.ts'
 import { isSigned } from '../tasks/out-files-of.ts'
-import { type ApplyResult, applyPatch } from './local-repository.ts'
+import { type ApplyOutcome, applyHere, shellWord } from './local-repository.ts'
 import { writeOutFiles } from './out-folder.ts'
 import { type ReportFacts, renderReport } from './report.ts'
 import { endedByLimit, exitCodeOfState, resultOf } from './result.ts'
@@ -27,7 +27,7 @@ export async function finishRun(state: TaskState, finish: Finish): Promise<numbe
   const taskDir = taskFolder(dataDir, taskId)
   const root = state.accepted?.repository.url ?? path.resolve(options.repo)
   const out = writeOutFiles(root, taskId, { patch: patchPath(taskDir), bundle: bundlePath(taskDir) })
-  const applied = options.apply ? await applyProven(state, root, out.patch) : null
+  const applied = options.apply ? await applyProven(state, root, out.patch, finish) : null
   const result = resultOf(
     state,
     taskId,
@@ -55,8 +55,9 @@ function factsOf(state: TaskState, { environment, dataDir, modelUrl }: Finish): 
   }
 }
 
-async function applyProven(state: TaskState, root: string, patch: string | null): Promise<ApplyResult> {
-  if (patch === null) return { kind: 'not-applied', reason: 'there is no change', next: 'nothing to do' }
+async function applyProven(state: TaskState, root: string, patch: string | null, finish: Finish): Promise<ApplyOutcome> {
+  const { accepted, change } = state
+  if (patch === null || !accepted || !change) return { kind: 'not-applied', reason: 'there is no change', next: 'nothing to do' }
   if (state.outcome?.outcome !== 'succeeded') {
     return {
       kind: 'not-applied',
@@ -64,7 +65,12 @@ async function applyProven(state: TaskState, root: string, patch: string | null)
       next: `read it, then: git apply --index ${path.relative(root, patch)}`,
     }
   }
-  return await applyPatch({ root, base: state.accepted?.base.sha ?? '' }, patch)
+  const { taskId, dataDir, environment } = finish
+  const data = finish.options.data === undefined ? '' : ` --data ${shellWord(finish.options.data)}`
+  const again = `${calledAs(environment)} run --resume ${taskId} --apply${data}`
+  // Read from the data folder, which nothing of the repository can reach.
+  const proven = { base: accepted.base.sha, tree: change.tree, patch: patchPath(taskFolder(dataDir, taskId)) }
+  return await applyHere(root, proven, { patch, again })
 }
 
 function countCalls({ session }: TaskState): { commands: number; denied: number } {

@@ -145,7 +145,7 @@ describe('--apply', () => {
     const ran = await grokbot([...runArguments(opened), '--apply'])
     expect(ran.exitCode).toBe(1)
     expect(ran.stdout).toMatch(
-      /not applied: there are uncommitted changes of tracked files\n.*commit or stash them, then: git apply --index /,
+      /not applied: there are uncommitted changes of tracked files: check\.sh\n.*commit or stash them, then: git apply --index /,
     )
     expect(ran.stderr).toContain('1 uncommitted change is not used')
     expect(fingerprint(opened.repo)).toEqual(before)
@@ -183,8 +183,12 @@ describe('a repository that would like to be more than read', () => {
     await opened.git('-c', 'filter.evil.clean=', 'update-index', '--refresh')
     utimesSync(path.join(opened.repo, '.git/index'), 1_700_000_000, 1_700_000_000)
     rmSync(trace, { force: true })
-    const ran = await grokbot([...runArguments(opened), '--apply', '-q'])
-    expect([ran.exitCode, ran.stdout.includes(' applied\n'), existsSync(trace)]).toEqual([0, true, false])
+    // Also not where the caller's environment has settings of its own: git under a hook, or a person's wrapper.
+    const env = { GIT_CONFIG: '/dev/null', GIT_CONFIG_PARAMETERS: `'core.fsmonitor'='${evil}'` }
+    const ran = await grokbot([...runArguments(opened), '--apply', '-q'], { env })
+    expect([ran.exitCode, existsSync(trace)]).toEqual([1, false])
+    expect(ran.stdout).toMatch(/not applied: value\.txt has a filter, .*\n.*git apply --index /)
+    expect(readFileSync(file, 'utf8')).toBe('broken\n')
     utimesSync(path.join(opened.repo, '.git/index'), 1_600_000_000, 1_600_000_000)
     await opened.git('diff-files', '--raw')
     expect(existsSync(trace)).toBe(true)
@@ -361,6 +365,15 @@ describe('asked for wrongly, it says what, why and next, and ends with 2', () =>
     expect(ran.stderr).not.toMatch(/\n\s+at /)
   })
 
+  it('objects with SHA-256 names, also told as an object', { timeout: wallMs }, async () => {
+    const repo = at('sha256')
+    await execa('git', ['init', '-q', '--object-format=sha256', repo])
+    await execa('git', ['-C', repo, '-c', 'user.name=m', '-c', 'user.email=m', 'commit', '-q', '--allow-empty', '-m', 'first'])
+    const ran = await grokbot([...runArguments(opened), '--repo', repo, '--json'])
+    const reason = expect.stringMatching(/its objects have SHA-256 names, and only SHA-1 ones are understood here/)
+    expect([ran.exitCode, lastObject(ran.stdout)]).toEqual([2, expect.objectContaining({ outcome: 'refused', taskId: null, reason })])
+  })
+
   const calls: [name: string, call: () => unknown, says: RegExp][] = [
     ['no command', () => readCommand([], settings), /there is no command to run/],
     ['words without the prefix', () => readCommand(['fix', 'it'], settings), /this is not a command: fix it/],
@@ -404,6 +417,12 @@ describe('where a run starts from', () => {
     await opened.git('checkout', '-q', '--detach')
     await opened.git('commit', '-q', '--allow-empty', '-m', 'nowhere')
     await expect(from(null)).rejects.toThrow(/is on no branch/)
+  })
+  it('is the folder that was named, whatever work tree its configuration names', async () => {
+    const opened = await scene()
+    opened.write('victim/value.txt', 'broken\n')
+    await opened.git('config', 'core.worktree', path.join(opened.folder, 'victim'))
+    expect((await readLocalRepository(opened.repo, null)).root).toBe(opened.repo)
   })
   it("is a subfolder's repository, and untracked files are counted", async () => {
     const opened = await scene({ 'deep/er/file': '' })

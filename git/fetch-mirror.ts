@@ -1,12 +1,14 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { explainRemote } from './explain-remote.ts'
+import { findRepository } from './find-repository.ts'
 import type { FetchResult, Mirror, Remote } from './git.ts'
 import { gitLimits } from './limits.ts'
 import { checkRefName, mirrorRef } from './ref-name.ts'
 import { openRemote } from './remote-call.ts'
 import { lockRepository } from './repository-lock.ts'
 import { git, gitError, runGit } from './run-git.ts'
+import { statAt } from './stat-at.ts'
 
 export type FetchOptions = Remote & {
   /** More than the branches: `refs/pull/N/head`. A value is the commit the API named; it is checked after the fetch. */
@@ -26,9 +28,10 @@ export async function fetchMirror(mirror: Mirror, options: FetchOptions): Promis
   if (!lock) return { kind: 'failed', reason: 'timed-out', message: 'another process kept the mirror locked' }
   try {
     removeStale(mirror)
-    const [shallow, fetched] = await Promise.all([isShallow(options, mirror.wallMs), fetchRefs(mirror, options, lock.fd)])
     // From a shallow clone git takes no branch at all, and calls that a success.
-    if (shallow) return { kind: 'failed', reason: 'shallow', message: 'the repository is a shallow clone; its history is needed in full' }
+    if (isShallow(options))
+      return { kind: 'failed', reason: 'shallow', message: 'the repository is a shallow clone; its history is needed in full' }
+    const fetched = await fetchRefs(mirror, options, lock.fd)
     if (fetched.kind !== 'fetched') return fetched
     if (existsSync(join(mirror.path, 'shallow'))) throw new Error(`the mirror ${mirror.path} has become shallow`)
     await mergePacks(mirror, lock.fd)
@@ -67,11 +70,10 @@ async function fetchRefs(mirror: Mirror, options: FetchOptions, lockFd: number):
   return explainRemote(options, 'git-upload-pack', more, result.ended, gitError(call, result).message)
 }
 
-/** Only a local folder can be one: no server hands out a shallow repository. */
-async function isShallow({ url }: Remote, wallMs: number): Promise<boolean> {
-  if (!url.startsWith('/')) return false
-  const result = await runGit({ argv: ['-C', url, 'rev-parse', '--is-shallow-repository'], wallMs })
-  return result.stdout.toString('utf8').trim() === 'true'
+/** Only a local folder can be one: no server hands out a shallow repository. Its list of cut commits says so, without a git in it. */
+function isShallow({ url }: Remote): boolean {
+  const found = url.startsWith('/') ? findRepository(url) : null
+  return found !== null && (statAt(join(found.common, 'shallow'))?.size ?? 0) > 0
 }
 
 /**

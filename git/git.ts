@@ -1,7 +1,8 @@
 import type { ChangedFile } from '../domain/index.ts'
 
 /**
- * Host-side git, on bare repositories only the host writes. Once anything of a repository or a model has run, no git
+ * Host-side git, on bare repositories only the host writes; a person's own repository is borrowed (`borrowRepository`),
+ * and written for `--apply` alone. Once anything of a repository or a model has run, no git
  * command of the host touches that work tree or its gitdir: a tree is made inside a fresh sandbox by the plan this folder
  * writes (`planTree`), and only its objects come out, checked (`adoptTree`).
  *

@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { applyChange, findStart, listUncommitted } from '../../git/index.ts'
+import { applyChange, fetchMirror, findStart, listUncommitted, openMirror } from '../../git/index.ts'
 import { makeApplyScene, makeChange, simpleChange } from './apply-scene.ts'
 import { plainGit, sh } from './scene.ts'
 
 /**
  * `arm` runs in the repository; `$EVIL` is a program that leaves `$MARK`. `careless` is what a host that trusts the
- * repository would run, and shows that the trap is armed. `ends` is how applying a change ends.
+ * repository would run, and shows that the trap is armed. `ends` is how applying a change ends, `fetches` how a fetch does.
  */
-type Trap = { name: string; arm: string; careless: string; ends: 'applied' | RegExp; change?: string; filesOf?: string }
+type Trap = { name: string; arm: string; careless: string; ends: 'applied' | RegExp; change?: string; filesOf?: string; fetches?: string }
 
 // A copied file has another inode and ctime.
 const apply = 'git -c core.trustctime=false -c core.checkStat=minimal apply --index "$PATCH"'
@@ -45,6 +45,7 @@ const traps: Trap[] = [
       git config remote.origin.promisor true; git config core.sshCommand "$EVIL"; o=$(git rev-parse HEAD:a.txt); rm -f .git/objects/\${o:0:2}/\${o:2}`,
     careless: 'git cat-file -p HEAD:a.txt',
     ends: /the patch does not give the tree/,
+    fetches: 'failed',
   },
   { name: 'a filter', arm: `${attribute}; ${setFilter}`, careless: apply, ends: hasFilter },
   {
@@ -109,6 +110,12 @@ const traps: Trap[] = [
     careless: apply,
     ends: 'applied',
   },
+  {
+    name: 'a program in front of the one that packs objects',
+    arm: 'git config uploadpack.packObjectsHook "$EVIL"',
+    careless: 'GIT_CONFIG_GLOBAL="$PWD/.git/config" git clone -q --no-local . ../taken',
+    ends: 'applied',
+  },
   { name: 'a monitor', arm: 'git config core.fsmonitor "$EVIL"', careless: 'git status', ends: 'applied' },
   {
     name: 'a monitor that the index remembers',
@@ -156,7 +163,7 @@ const traps: Trap[] = [
 ]
 
 describe('nothing that a repository names is started, to look at it or to apply a change', () => {
-  test.each(traps)('$name', { timeout: 60_000 }, async ({ arm, careless, ends, change: script, filesOf }) => {
+  test.each(traps)('$name', { timeout: 60_000 }, async ({ arm, careless, ends, change: script, filesOf, fetches }) => {
     const { folder, project, change: first } = makeApplyScene(script)
     const env = { MARK: join(folder, 'mark'), EVIL: join(folder, 'evil.sh'), PATCH: first.patch, PATH: `${process.env.PATH}` }
     writeFileSync(env.EVIL, `#!/bin/sh\n: > ${env.MARK}\n[ $# -gt 0 ] || timeout 1 cat\n`, { mode: 0o755 })
@@ -167,6 +174,9 @@ describe('nothing that a repository names is started, to look at it or to apply 
     execFileSync('cp', ['-a', project, copy])
     rmSync(env.MARK, { force: true })
 
+    const mirror = await openMirror({ dataDir: join(folder, 'data'), tenant: 'octo', repositoryId: 1 })
+    const fetched = await fetchMirror(mirror, { url: project })
+    expect([fetched.kind, existsSync(env.MARK)]).toEqual([fetches ?? 'fetched', false])
     const start = await findStart(project, null)
     const found = await listUncommitted(project)
     const result = await applyChange(project, change)

@@ -35,5 +35,8 @@ test.each([
   const environment = readEnvironment()
   if (environment.kind !== 'read') throw new Error('the environment of the tests is not usable')
   const findings = await checkData(environment.values, dataDir)
-  expect(findings.find(({ part }) => part === 'effects'), JSON.stringify(findings)).toEqual({ part: 'effects', ...finding })
+  expect(
+    findings.find(({ part }) => part === 'effects'),
+    JSON.stringify(findings),
+  ).toEqual({ part: 'effects', ...finding })
 })

@@ -1,11 +1,11 @@
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { workConfig, writeRepository } from './bare-repository.ts'
 import { type FoundRepository, findRepository } from './find-repository.ts'
 import { gitLimits } from './limits.ts'
 import { copyRules, readSettings, type Settings } from './read-settings.ts'
 import { type GitCall, type GitResult, runGit } from './run-git.ts'
+import { makeScratchFolder } from './scratch-folder.ts'
 import { statAt } from './stat-at.ts'
 
 /** A person's repository and where its parts lie. */
@@ -32,7 +32,7 @@ export async function borrowRepository<T>(root: string, wallMs: number, work: (b
   const until = performance.now() + wallMs
   const found = findRepository(root)
   if (found === null) return { kind: 'unusable', reason: 'there is no repository', next: 'see what git says: git status' }
-  const folder = mkdtempSync(join(tmpdir(), 'grokbot-read-'))
+  const folder = makeScratchFolder()
   try {
     fill(folder, found)
     const env: Record<string, string> = { GIT_WORK_TREE: root, GIT_INDEX_FILE: join(folder, 'index') }

@@ -26,6 +26,8 @@ export const gitLimits = {
   pointerBytesMax: 1_023,
   /** A `.git` file that points to a gitdir, and the files of one that point further. */
   gitPointerBytesMax: 4_096,
+  /** A folder for reading a person's repository that is this old belongs to a process that died. */
+  scratchKeptMs: 3_600_000,
   /** Reading one commit of a person's own repository, for `verify`. */
   commitWallMs: 60_000,
   /** A commit is one small object. */

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { bareConfig, writeRepository } from './bare-repository.ts'
 import { findRepository } from './find-repository.ts'
 import { gitLimits } from './limits.ts'
 import { checkSha } from './ref-name.ts'
 import { runGit } from './run-git.ts'
+import { makeScratchFolder } from './scratch-folder.ts'
 
 export type CommitRead =
   | { kind: 'found'; tree: string; parents: string[] }
@@ -22,7 +22,7 @@ export type CommitRead =
 export async function readCommit(folder: string, sha: string): Promise<CommitRead> {
   const found = findRepository(resolve(folder))
   if (found === null) return { kind: 'no-repository', message: `${folder} is no git repository` }
-  const scratch = mkdtempSync(join(tmpdir(), 'grokbot-read-'))
+  const scratch = makeScratchFolder()
   try {
     writeRepository(scratch, { head: 'ref: refs/heads/none', config: bareConfig, alternates: [], objects: true })
     const { exitCode, stdout } = await runGit({

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { createBackOff, type RetryLimits, sleepUnlessStopped } from '../effects/index.ts'
-import { listTasks, removeLeftovers, removeRun, removeTask } from '../git/index.ts'
+import { listTasks, removeLeftovers, removeRun, removeScratchFolders, removeTask } from '../git/index.ts'
 import { findDeadOwners } from '../ledger/index.ts'
 import { removeUnfinishedShared, sweepOrphans } from '../sandbox/index.ts'
 import { workerLimits } from './limits.ts'
@@ -43,6 +43,7 @@ export function createSweep(ports: WorkerPorts): Sweep {
         for (let slot = 0; slot < limits.workerSlots; slot++) endOrphans(slot, ports)
       },
       shared: async () => removeUnfinishedShared(sharedFolder(ports.dataDir)),
+      scratch: async () => removeScratchFolders(ports.now()),
       bundles: () => writeBundles(sweepPorts, written, limits),
       runs: () => removeRuns(sweepPorts),
       stores: () => removeStores(sweepPorts, tidied, limits),

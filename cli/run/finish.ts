@@ -57,7 +57,8 @@ function factsOf(state: TaskState, { environment, dataDir, modelUrl }: Finish): 
 
 async function applyProven(state: TaskState, root: string, patch: string | null, finish: Finish): Promise<ApplyOutcome> {
   const { accepted, change } = state
-  if (patch === null || !accepted || !change) return { kind: 'not-applied', reason: 'there is no change', next: 'nothing to do' }
+  if (!accepted || !change || change.files.length === 0) return { kind: 'not-applied', reason: 'there is no change', next: 'nothing to do' }
+  if (patch === null) return { kind: 'not-applied', reason: 'it is too large to be kept as a patch', next: 'ask for a smaller one' }
   if (state.outcome?.outcome !== 'succeeded') {
     return {
       kind: 'not-applied',

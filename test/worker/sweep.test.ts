@@ -1,5 +1,17 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -380,6 +392,21 @@ test('what a killed process left half made of the shared files goes after an hou
   for (const name of ['new-0', 'etc-0']) utimesSync(path.join(stage.dataDir, 'sandbox', name), old, old)
   await sweepAfterLease()
   expect(names.filter(name => existsSync(path.join(stage.dataDir, 'sandbox', name)))).toEqual(['new-1', 'etc-0'])
+})
+
+test("the folder in which a killed run read a repository goes after an hour, and never anybody else's", async () => {
+  const folders = ['old', 'new', 'link'].map(name => path.join(tmpdir(), `grokbot-read-${name}-${process.pid}`))
+  const [old = '', fresh = '', link = ''] = folders
+  for (const folder of [old, fresh]) mkdirSync(folder)
+  symlinkSync(stage.dataDir, link)
+  const aDayAgo = Date.now() / 1000 - 86_400
+  utimesSync(old, aDayAgo, aDayAgo)
+  lutimesSync(link, aDayAgo, aDayAgo)
+  stage.clock.now = Date.now()
+  await sweepAfterLease()
+  expect(folders.map(folder => lstatSync(folder, { throwIfNoEntry: false }) !== undefined)).toEqual([false, true, true])
+  expect(existsSync(stage.dataDir)).toBe(true)
+  for (const folder of [fresh, link]) rmSync(folder, { recursive: true, force: true })
 })
 
 describe('folders', () => {

@@ -18,8 +18,7 @@ import { goOn, switchedOff } from './stopped.ts'
  * The second half of the road, from a claim to one recorded outcome. Every line first looks at what the ledger already
  * says and does only what is missing, so an attempt that follows a dead one walks the same road. Throws `OwnershipLost`
  * when a newer attempt took over, and `Stopped` when the task is handed back; whatever else breaks ends the task as
- * `errored` with all evidence kept. An attempt at a task that was cancelled, and whose work is in no patch yet, walks it up to
- * the patch: no setup, no request, no command, then the end.
+ * `errored` with all evidence kept. How far an attempt walks is decided once, when it is opened (`walk.ts`).
  */
 export async function executeTask(claim: Claim, cancel: AbortSignal, ports: WorkerPorts): Promise<TaskState> {
   const task = await openTask(claim, cancel, ports)

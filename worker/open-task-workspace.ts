@@ -44,8 +44,8 @@ export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPla
   }
   const opened = task.log.state().workspace
   if (opened) report(task, { kind: 'opened', sandbox: opened.sandbox, network: 'none' })
-  // What setup made of tracked files is in the recorded trees; a cancelled task runs no command for the rest.
-  if (!(task.log.state().cancel && task.log.state().setup)) await setUp(task, base, place)
+  // What setup made of tracked files is in the recorded trees; to keep work no command is run for the rest.
+  if (task.walk === 'whole') await setUp(task, base, place)
   return place
 }
 

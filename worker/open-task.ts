@@ -14,6 +14,7 @@ import { deadlineReached } from './stopped.ts'
 import type { OpeningTask, Task } from './task.ts'
 import { taskFolder } from './task-folder.ts'
 import { openTaskLog } from './task-log.ts'
+import { walkOf } from './walk.ts'
 
 /** Opens one attempt: its log, its limits, its folders. Folders of earlier attempts of the task are leftovers and go first. */
 export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerPorts): Promise<Task> {
@@ -29,8 +30,9 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
   }
   const runDir = path.join(ports.dataDir, 'runs', claim.taskId, String(claim.attempt))
   const taskDir = taskFolder(ports.dataDir, claim.taskId)
+  const walk = walkOf(log.state(), taskDir, claim.exhausted)
   // A task that only gets its end needs no folder, and must not fail for want of one.
-  if (!claim.exhausted) await makeFolders(runDir, taskDir)
+  if (walk !== 'end-only') await makeFolders(runDir, taskDir)
   // Waiting has a limit of its own (`deadlineAt`); the time to work counts from the first attempt.
   const deadlineAt = Math.min(accepted.deadlineAt, (log.state().attempts[0]?.at ?? ports.now()) + accepted.limits.wallMs)
   const deadline = startDeadline(deadlineAt - ports.now())
@@ -38,7 +40,7 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
     id: claim.taskId,
     attempt: claim.attempt,
     accepted,
-    exhausted: claim.exhausted,
+    walk,
     log,
     ports,
     settings: await ports.settings(),
@@ -48,10 +50,9 @@ export async function openTask(claim: Claim, cancel: AbortSignal, ports: WorkerP
     stop: AbortSignal.any([cancel, deadline.signal]),
     clearDeadline: deadline.clear,
   }
-  const { cancel: cancelled, change } = log.state()
   const room = openSessionRoom({
     place: ports.sessionPlace,
-    ahead: !(claim.exhausted || cancelled || change),
+    ahead: walk === 'whole' && log.state().change === null,
     graceMs: task.settings.limits.cancelGraceMs,
   })
   return { ...task, room, comment: startProgressComment(task), probe: startProbe(task) }
@@ -64,10 +65,9 @@ async function makeFolders(runDir: string, taskDir: string): Promise<void> {
   await mkdir(taskDir, { recursive: true, mode: 0o700 })
 }
 
-/** None for a task that only gets its end, or whose sandbox an earlier attempt has recorded. */
+/** None where an earlier attempt has recorded the sandbox, or none is needed. */
 function startProbe(task: OpeningTask): Probe | null {
-  const { cancel, workspace } = task.log.state()
-  if (task.exhausted || cancel || workspace) return null
+  if (task.walk !== 'whole' || task.log.state().workspace) return null
   return beginProbe(sandboxPlaceOf(task, task.ports.user), task.accepted.grant.profile, path.join(task.runDir, 'probe'))
 }
 

@@ -17,7 +17,6 @@ import { workerLimits } from './limits.ts'
 import { report } from './report.ts'
 import { goOn, Stopped } from './stopped.ts'
 import type { Base, CommandPlan, HostPort, Task } from './task.ts'
-import { hasUnkeptWork } from './unkept-work.ts'
 import { Unreachable, withPatience } from './with-patience.ts'
 
 const configPath = '.github/grok.yml'
@@ -53,16 +52,13 @@ export async function prepareBase(task: Task): Promise<Base> {
   }
 }
 
-/**
- * Before anything is opened: a task that was cancelled while it waited, or that has killed its workers too often. One that
- * was cancelled and whose process died before its work was kept goes on just as far as that: see `executeTask`.
- */
+/** Before anything is opened: a task that was cancelled while it waited, or that has killed its workers too often. */
 function refuseHopeless(task: Task): void {
-  const state = task.log.state()
-  if (state.cancel && !task.exhausted && hasUnkeptWork(state, task.taskDir)) return
-  if (state.cancel) throw new Stopped('cancelled')
-  if (task.exhausted) throw new Error(`${task.attempt - 1} attempts died at this task; it is not tried again`)
-  goOn(task)
+  if (task.walk === 'end-only') {
+    if (task.log.state().cancel) throw new Stopped('cancelled')
+    throw new Error(`${task.attempt - 1} attempts died at this task; it is not tried again`)
+  }
+  if (task.walk === 'whole') goOn(task)
 }
 
 /**
@@ -70,8 +66,8 @@ function refuseHopeless(task: Task): void {
  * access, unless the task is cancelled and nothing more is sent there.
  */
 async function bringUp(task: Task, mirror: Mirror): Promise<void> {
-  const { accepted, log } = task
-  if ((accepted.installationId === null || log.state().cancel) && (await hasCommit(mirror, accepted.base.sha))) return
+  const { accepted } = task
+  if ((accepted.installationId === null || task.walk === 'keep-work') && (await hasCommit(mirror, accepted.base.sha))) return
   await fetchBase(task, mirror)
 }
 

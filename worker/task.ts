@@ -6,14 +6,14 @@ import type { Probe } from './probe-sandbox.ts'
 import type { ProgressComment } from './progress-comment.ts'
 import type { SessionRoom } from './session-room.ts'
 import type { TaskLog } from './task-log.ts'
+import type { Walk } from './walk.ts'
 
 /** One attempt at one task: what every line of the spine is given first. */
 export type Task = {
   id: string
   attempt: number
   accepted: TaskAccepted
-  /** It was taken over as often as it may be: it only gets its end. */
-  exhausted: boolean
+  walk: Walk
   log: TaskLog
   ports: WorkerPorts
   settings: WorkerSettings

@@ -1,5 +1,6 @@
-import { readdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import path from 'node:path'
+import { namesIn } from './names-in.ts'
 import { type BundlePorts, bundlePath, writeTaskBundle } from './write-bundle.ts'
 
 /**
@@ -11,13 +12,4 @@ export async function eraseTaskFiles(taskId: string, taskDir: string, ports: Bun
   const kept = written === 'none' ? null : path.basename(bundlePath(taskDir))
   for (const name of await namesIn(taskDir)) if (name !== kept) await rm(path.join(taskDir, name), { recursive: true, force: true })
   return written
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
 }

@@ -1,5 +1,6 @@
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, open, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { namesIn } from './names-in.ts'
 
 /**
  * Marks that say "the bundle of this task is to hold the event with this number": made before the event is recorded, so that
@@ -46,13 +47,4 @@ function fileOf(taskDir: string, seq: number): string {
 
 async function marksOf(taskDir: string): Promise<StaleMark[]> {
   return (await listStale(path.dirname(taskDir))).filter(({ taskId }) => taskId === path.basename(taskDir))
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
 }

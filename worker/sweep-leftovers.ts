@@ -1,10 +1,10 @@
-import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { createBackOff, type RetryLimits, sleepUnlessStopped } from '../effects/index.ts'
 import { listTasks, removeLeftovers, removeRun, removeScratchFolders, removeTask } from '../git/index.ts'
 import { findDeadOwners } from '../ledger/index.ts'
 import { removeUnfinishedShared, sweepOrphans } from '../sandbox/index.ts'
 import { workerLimits } from './limits.ts'
+import { namesIn } from './names-in.ts'
 import { sharedFolder } from './open-task-workspace.ts'
 import type { WorkerPorts } from './ports.ts'
 import { removeParts } from './replace-file.ts'
@@ -102,7 +102,7 @@ async function writeBundles(ports: SweepPorts, written: { last: string }, { leas
 async function removeRuns(ports: SweepPorts): Promise<void> {
   const { ledger, dataDir } = ports
   const dead = findDeadOwners(dataDir, await ledger.runningOwners())
-  await forEachTask(await runFolders(dataDir), ports, 'runs', async taskId => {
+  await forEachTask(await namesIn(path.join(dataDir, 'runs')), ports, 'runs', async taskId => {
     const row = await ledger.task(taskId)
     const folder = path.join(dataDir, 'runs', taskId)
     if (row === null || row.state === 'ended') await removeRun(folder)
@@ -147,13 +147,4 @@ async function removeStores(
 function endOrphans(slot: number, ports: WorkerPorts): void {
   const orphans = sweepOrphans(ports.userOfSlot(slot))
   if (orphans.length > 0) ports.logger.warn({ slot, orphans: orphans.length }, 'processes of a dead worker were ended')
-}
-
-async function runFolders(dataDir: string): Promise<string[]> {
-  try {
-    return await readdir(path.join(dataDir, 'runs'))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
 }

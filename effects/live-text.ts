@@ -20,6 +20,8 @@ export const closingInCode = closingAcross(String.raw`\s\x00-\x1f\x7f-\xa0\xad\u
  */
 export const inlineLink =
   /(?<!!)\[(?<words>[^[\]\n]{0,1000})\]\((?=(?<blanks>\s*))\k<blanks><?(?=(?<to>(?:(?!\]\()[^)\s>]){0,2000}))\k<to>>?(?:(?!\]\()[^)\n]){0,1000}\)/g
+/** GitHub shows a footnote's text at the foot of the page, outside of whatever quote it was written in. */
+export const footnote = /\[\^/g
 /** Whatever stands before it: quotes, lists and boxes to tick, as many as one likes, are all no part of the line it begins. */
 export const linkDefinition = /\]:/g
 export const address =
@@ -32,7 +34,7 @@ const addressStart = /(?:https?|ftp):\/\/|www\.|[A-Za-z0-9._+-]@[A-Za-z0-9]|mail
 /** Whether anything in this prose, its code masked, would be more than text. */
 export function isLive(prose: string, links: Links): boolean {
   const plain = prose.replace(/[*_~\\]/g, '')
-  const always = [html, entity, /!\[/, slashCommand]
+  const always = [html, entity, /!\[/, slashCommand, footnote]
   const linked = [/\]\(/, linkDefinition, addressStart]
   return (
     always.some(pattern => holds(pattern, prose)) ||

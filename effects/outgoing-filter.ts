@@ -5,6 +5,7 @@ import {
   address,
   closing,
   closingInCode,
+  footnote,
   html,
   image,
   inlineLink,
@@ -107,6 +108,7 @@ function withoutReferences(text: string): string {
   return text
     .replace(html, '&lt;')
     .replace(image, showImage)
+    .replace(footnote, '[ ^')
     .replace(closing, (_, word: string, gap: string, reference: string) => `${word}${gap}\`${reference}\``)
 }
 
@@ -124,6 +126,7 @@ const apart = (name: string) => `${name.slice(0, 1)} ${name.slice(1)}`
 function breakUp(text: string): string {
   return breakReferences(text.replace(/&(?=#|\w+;)/g, '&amp;').replace(html, '&lt;'))
     .replace(/!(?=\[)/g, '! ')
+    .replace(footnote, '[ ^')
     .replace(/\](?=[(:])/g, '] ')
     .replace(/(www|mailto|xmpp)(?=[.:])/gi, '$1 ')
     .replace(/@(?=\S)/g, '@ ')

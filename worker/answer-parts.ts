@@ -46,12 +46,15 @@ function partNameOf(word: string | undefined): PartName | null {
   return (found?.[0] as PartName | undefined) ?? null
 }
 
-/** Cut before it is cleaned: far more than a title holds, and no line is long enough to hold a thread. */
-function cleanHeading(line: string): string {
+/**
+ * A line as a heading: no Markdown can begin with what is left, so that it stands anywhere in a page and opens nothing. Cut
+ * before it is cleaned: far more than a title holds, and no line is long enough to hold a thread.
+ */
+export function cleanHeading(line: string): string {
   return line
     .slice(0, 4 * workerLimits.titleCharactersMax)
-    .replace(/^[#>*\-\s]+/, '')
     .replace(/[*`_]+/g, '')
+    .replace(/^(?:[^\p{L}\p{N}"'(]|\d{1,9}[.)](?=\s))+/u, '')
     .replace(/[.\s]+$/, '')
     .trim()
 }

@@ -1,7 +1,7 @@
 import { type ChangedFile, lastSandbox, type Payload, type TaskAccepted, type TaskState } from '../domain/index.ts'
 import { joinBlocks, makeInert, makeInertForCommit } from '../effects/index.ts'
 import { withheldWords, withoutSecrets } from '../telemetry/index.ts'
-import { type AnswerParts, type PartName, partNames, readAnswerParts } from './answer-parts.ts'
+import { type AnswerParts, cleanHeading, type PartName, partNames, readAnswerParts } from './answer-parts.ts'
 import { workerLimits } from './limits.ts'
 
 /** GitHub's own words: the last lines of a commit's message, after two that are empty. Drafts start workflows too. */
@@ -14,7 +14,10 @@ export function renderTitle(answer: string, subject: TaskAccepted['subject']): s
   // The whole answer is looked at: its first line alone may be half of a credential.
   const clean = withoutSecrets(answer)
   const { title } = readAnswerParts(clean === withheldWords ? '' : clean)
-  return inertTitle((title || withoutSecrets(subject?.title ?? 'Change')).replace(/\s+/g, ' '), workerLimits.titleCharactersMax)
+  return inertTitle(
+    (title || cleanHeading(withoutSecrets(subject?.title ?? '')) || 'Change').replace(/\s+/g, ' '),
+    workerLimits.titleCharactersMax,
+  )
 }
 
 /** Cut before it is made inert, and further as long as that makes it too long: a cut behind would bring words to life. */

@@ -224,7 +224,7 @@ test.each(gitHubOnly)('what only GitHub reads so is doubt, and nothing in it act
 test.each([
   ['an address', 'see https://a.example/x and `@types/node`'],
   ['a link', '[a](https://en.example/wiki/A_(b) "words") and `@types/node`'],
-  ['a footnote', 'a[^1] `@types/node`\n\n[^1]: b'],
+  ['a footnote that is none any more', 'a[ ^1] `@types/node`\n\n[ ^1]: b'],
   ['a price', 'for $5, see `@types/node`'],
   ['variables of a shell', 'Set $HOME.\n```sh\necho $HOME @maria\n```'],
   ['an angle', 'if a < b then `@types/node`'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { emptyTaskState, type TaskState } from '../../domain/task-state.ts'
 import { readAnswerParts } from '../../worker/answer-parts.ts'
-import { renderPullRequest } from '../../worker/render-pull-request.ts'
+import { renderPullRequest, renderTitle } from '../../worker/render-pull-request.ts'
 
 const none = { title: '', why: '', lookFirst: '', notTested: '', rest: '' }
 
@@ -36,6 +36,33 @@ test('what a label holds is as inert in the body as everything else of a model',
   expect(body.replace(/`[^`\n]*`/g, '')).not.toMatch(/@maria|fixes #7|!\[|<!--/)
 })
 
+test.each([
+  ['~~~', 'More'],
+  ['~~~ math', 'math'],
+  ['[^1]: foo', '1]: foo'],
+  ['[a]: http://example.org/x', 'a]: http://example.org/x'],
+  ['| a | b |', 'a | b |'],
+  ['1. foo', 'foo'],
+  ['+ 2) = foo', 'foo'],
+  ['$$', 'More'],
+  ['=====', 'More'],
+  ['&#126;~~ x', '126;~~ x'],
+  ['"Quoted" (works)', '"Quoted" (works)'],
+  ['Ölstand prüfen', 'Ölstand prüfen'],
+])('a first line that Markdown could begin something with begins nothing in the body: %s', (line, title) => {
+  const body = renderPullRequest(saying(`${line}\n\nMore.`), '/grok', 58_000)
+  const result = body.split('\n\n').find(block => block.endsWith('Closes #12')) ?? ''
+  expect(result.replace('http: //', 'http://')).toBe(`${title}. Closes #12`)
+  const subject = { kind: 'issue' as const, number: 1, title: line, body: '' }
+  expect(renderTitle('***\n', subject)).toBe(title === 'More' ? 'Change' : title)
+})
+
+test('a footnote stays where it was written', () => {
+  const body = renderPullRequest(saying('Fix it\n\nsee[^1]\n\n[^1]: | check | base |\n    |---|---|'), '/grok', 58_000)
+  expect(body).not.toContain('[^')
+  expect(body).toContain('> see[ ^1]')
+})
+
 test('an answer of one long line holds nobody', () => {
   const startedAt = performance.now()
   readAnswerParts(`${'.'.repeat(4_000_000)}\n${'why '.repeat(1_000_000)}:`)
@@ -47,7 +74,7 @@ function saying(text: string): TaskState {
   const session = { started: null, turns: [], openRequest: null, failures: [], ended: { reason: 'answer', text, turns: 1 } }
   const accepted = {
     requester: { login: 'mona' },
-    subject: { kind: 'issue', number: 12, title: '', body: '' },
+    subject: { kind: 'issue', number: 12, title: 'Change', body: '' },
     base: { sha: 'a'.repeat(40) },
   }
   return { ...state, session, accepted } as unknown as TaskState

@@ -12,6 +12,6 @@ export function planRights({ path: source }: Pick<Workspace, 'path'>): Omit<Rest
 const script = [
   'PATH=/usr/bin:/bin',
   'chmod u+rwx /workspace && cd /workspace || exit 2',
-  // A folder gets them before find goes into it.
-  'find . -path ./.git -prune -o -type d ! -perm -700 -exec chmod u+rwx {} \\; -o -type f ! -perm -400 -exec chmod u+r {} +',
+  // One process for all of them, however many there are; on its way it follows no link, and none is named to it.
+  'find . -mindepth 1 -maxdepth 1 ! -name .git ! -type l -exec chmod -R u+rwX -- {} +',
 ].join('\n')

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -71,6 +71,19 @@ test('a file that a tool wrote where git ignores it is in the tree, and what com
   await sh('mkdir node_modules; echo mine > node_modules/own.js; echo theirs > node_modules/other.js')
   written.push('node_modules/own.js')
   expect(Object.keys(await files()).filter(name => name.includes('node_modules'))).toEqual(['100644 node_modules/own.js'])
+})
+
+test('thousands of closed folders and a link out of the work tree take no time and no harm', async () => {
+  const { scene, sh, files } = await openTaker()
+  const outside = join(scene.folder, 'outside')
+  mkdirSync(outside, { mode: 0o500 })
+  await sh(
+    `ln -s ${outside} link; mkdir m; cd m; seq 1 3000 | xargs mkdir; ln -s ${outside} 1/link; seq 1 3000 | xargs chmod 0; echo x > f`,
+  )
+  const startedAt = performance.now()
+  expect((await files())['100644 m/f']).toBe('x\n')
+  expect(performance.now() - startedAt).toBeLessThan(15_000)
+  expect(statSync(outside).mode & 0o777).toBe(0o500)
 })
 
 test.each([

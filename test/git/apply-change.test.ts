@@ -167,6 +167,28 @@ describe('another repository is never written', () => {
     ['a .git that is a link', 'rm -rf .git; ln -s ../victim/.git .git', /does not lead back/],
     ['an index that is a link', 'rm .git/index; ln -s ../../victim/.git/index .git/index', /index is no plain file/],
     ['objects and branches from elsewhere', 'echo ../../victim/.git > .git/commondir', /its parts lie in another repository/],
+    ['objects behind a link', 'rm -rf .git/objects; ln -s ../../victim/.git/objects .git/objects', /objects is a link/],
+    [
+      'folders of objects behind links, into what is no repository',
+      'for i in $(seq 0 255); do d=.git/objects/$(printf %02x $i); [ -e $d ] || ln -s ../../../victim $d; done',
+      /objects\/[0-9a-f]{2} is a link/,
+    ],
+    ['packs behind a link', 'rm -rf .git/objects/pack; ln -s ../../../victim/.git/objects/pack .git/objects/pack', /pack is a link/],
+    [
+      'a forged linked work tree',
+      'mkdir gd; cp .git/HEAD .git/index gd; rm -rf .git; echo "gitdir: gd" > .git; echo ../../victim/.git > gd/commondir; echo "$PWD/.git" > gd/gitdir',
+      /which has no linked work tree/,
+    ],
+    [
+      'a forged linked work tree in a folder of the right name',
+      'mkdir -p r/worktrees/x; cp .git/HEAD .git/index r/worktrees/x; rm -rf .git; echo "gitdir: r/worktrees/x" > .git; echo ../../../../victim/.git > r/worktrees/x/commondir; echo "$PWD/.git" > r/worktrees/x/gitdir',
+      /which has no linked work tree/,
+    ],
+    [
+      'a linked work tree of a repository whose objects are a link',
+      'mkdir -p gd/worktrees/x; cp .git/HEAD .git/index gd/worktrees/x; rm -rf .git; echo "gitdir: gd/worktrees/x" > .git; echo ../.. > gd/worktrees/x/commondir; ln -s ../../victim/.git/objects gd/objects; ln -s ../../victim/.git/refs gd/refs; echo "$PWD/.git" > gd/worktrees/x/gitdir',
+      /objects is a link/,
+    ],
   ]
   test.each(cases)('%s', async (_, make, says) => {
     const { folder, project, change } = makeApplyScene()

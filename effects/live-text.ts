@@ -55,11 +55,13 @@ function holds(pattern: RegExp, text: string): boolean {
  * between is taken whole, however long it is.
  */
 function closingAcross(gap: string): RegExp {
+  // What no eye sees need be no sign to a parser either.
+  const invisible = String.raw`[\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2061-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8]|\udb40[\udc00-\udfff]`
   return new RegExp(
     [
-      String.raw`\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=((?:[${gap}]|&(?:nbsp|quot|apos|amp|lt|gt);)+))\2`,
+      String.raw`\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=((?:[${gap}]|${invisible}|&(?:nbsp|quot|apos|amp|lt|gt);)+))\2`,
       String.raw`((?:[\w.-]{1,100}(?:\/[\w.-]{1,100})?)?#\d+|GH-\d+|`,
-      String.raw`https?:\/\/[^\s<>\x60()]{1,1000}\/(?:issues|pull|discussions)\/\d+[^\s<>\x60()]{0,500}|`,
+      String.raw`(?:https?:\/\/|www\.)[^\s<>\x60()]{1,1000}\/(?:issues|pull|discussions)\/\d+[^\s<>\x60()]{0,500}|`,
       String.raw`\[[^[\]\n\x60]{0,1000}\](?:(?<=#\d[^[\]\n\x60]{0,20}\])|\((?=[^)]{0,2000}\/\d)[^()\n\x60]{0,2000}\)|\[[^[\]\n\x60]{0,1000}\]))`,
     ].join(''),
     'gi',

@@ -8,6 +8,8 @@ describe('foreign text is made inert', () => {
     ['a team', '@org/team look', '`@org/team` look'],
     ['a mention written as an entity', '&#64;octocat &#x40;octocat &commat;octocat', '`@octocat` `@octocat` `@octocat`'],
     ['a closing keyword', 'Fixes #12, closes owner/repo#3', 'Fixes `#12`, closes `owner/repo#3`'],
+    ['a closing keyword behind a tag character', 'closes: \u{e0020} #1 fix\ufe0f\u3164#2', 'closes: \u{e0020} `#1` fix\ufe0f\u3164`#2`'],
+    ['a closing keyword before a bare address', 'closes www.x.example/a/b/issues/1 now', 'closes `www.x.example/a/b/issues/1` now'],
     ['a closing keyword behind what nobody sees', 'closes\u0085#1 fix \u200b\u00ad#2', 'closes\u0085`#1` fix \u200b\u00ad`#2`'],
     ['a closing keyword before a link', 'resolves: https://example.org/o/r/issues/5', 'resolves: `https://example.org/o/r/issues/5`'],
     ["another bot's command", '/lgtm\n  /merge now', '`/lgtm`\n  `/merge` now'],

@@ -33,9 +33,10 @@ export type Remedy =
  * only their filters could write is refused. Only what the change names is written, where it is as the base has it. If
  * that is ended in between, the same again finds which files are as the change has them and does the rest.
  */
-export async function applyChange(root: string, change: ProvenChange): Promise<ApplyResult> {
-  const result = await borrowRepository(root, gitLimits.applyWallMs, borrowed => apply(borrowed, change))
-  return result.kind === 'unusable' ? refuse(result.reason, { do: 'apply' }) : result
+export async function applyChange(root: string, change: ProvenChange, wallMs: number = gitLimits.applyWallMs): Promise<ApplyResult> {
+  const result = await borrowRepository(root, wallMs, borrowed => apply(borrowed, change))
+  // Git by hand would wait, or stumble, in the same place.
+  return result.kind === 'unusable' ? refuse(result.reason, { do: 'mend' }) : result
 }
 
 async function apply(borrowed: Borrowed, change: ProvenChange): Promise<ApplyResult> {

@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { gitLimits } from './limits.ts'
 import { statAt } from './stat-at.ts'
@@ -33,9 +33,22 @@ export function findWorkTree(folder: string): string | null {
 
 /** A file with where else to look: `.git` of a linked work tree or submodule, `commondir`, `gitdir`. */
 export function readPointer(file: string, base: string, before: string): string | null {
-  if (!isFile(file) || (statAt(file)?.size ?? 0) > gitLimits.gitPointerBytesMax) return null
-  const text = readFileSync(file, 'utf8').trimEnd()
-  return text.startsWith(before) && text.length > before.length ? resolve(base, text.slice(before.length)) : null
+  const text = readSmall(file, gitLimits.gitPointerBytesMax)?.trimEnd()
+  return text?.startsWith(before) && text.length > before.length ? resolve(base, text.slice(before.length)) : null
+}
+
+/** A plain file of at most so many bytes, as text; null for anything else. Nothing is waited for, and no more is read. */
+export function readSmall(file: string, bytesMax: number): string | null {
+  if (!isFile(file)) return null
+  const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stat = fstatSync(fd)
+    if (!stat.isFile() || stat.size > bytesMax) return null
+    const bytes = Buffer.alloc(stat.size)
+    return bytes.subarray(0, readSync(fd, bytes)).toString('utf8')
+  } finally {
+    closeSync(fd)
+  }
 }
 
 function isFolder(path: string): boolean {

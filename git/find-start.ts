@@ -13,10 +13,10 @@ export type Start =
   | Unusable
 
 /** Where work on a person's repository starts from: HEAD, or what `wanted` names. Nothing of it is started or written. */
-export async function findStart(folder: string, wanted: string | null): Promise<Start> {
+export async function findStart(folder: string, wanted: string | null, wallMs: number = gitLimits.theirsWallMs): Promise<Start> {
   const root = findWorkTree(folder)
   if (root === null) return { kind: 'no-work-tree' }
-  return await borrowRepository(root, gitLimits.theirsWallMs, async ({ run }): Promise<Start> => {
+  return await borrowRepository(root, wallMs, async ({ run }): Promise<Start> => {
     const ask = asking(run)
     const [symbolic, sha, named] = await Promise.all([
       ask(['symbolic-ref', '--short', '-q', 'HEAD']),

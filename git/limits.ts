@@ -52,6 +52,12 @@ export const gitLimits = {
   settingsBytesMax: 65_536,
   /** A list of ignored names, or of attributes, outside of a work tree. */
   rulesBytesMax: 1_048_576,
+  /** A person's index, or the larger part of one that is split. It is copied. */
+  indexBytesMax: 1_073_741_824,
+  /** A person's packed branches and tags, or the list of where a shallow clone is cut. */
+  refsFileBytesMax: 1_073_741_824,
+  /** The lists of attributes and of ignored names at the top of a work tree; git itself reads no larger one. */
+  workRulesBytesMax: 104_857_600,
   /** Paths that a refusal to apply a change names. */
   pathsNamedMax: 5,
 } as const

@@ -191,3 +191,34 @@ describe('nothing that a repository names is started, to look at it or to apply 
     expect(existsSync(env.MARK), 'the trap is armed').toBe(true)
   })
 })
+
+describe('what git would wait for, or read for ever, is named', () => {
+  const fifo = (path: string) => `rm -rf ${path}; mkfifo ${path}`
+  const cases: [name: string, arm: string, says: RegExp][] = [
+    ['a HEAD of 3 GiB', 'truncate -s 3G .git/HEAD', /\.git\/HEAD has 3221225472 bytes, and at most 4096 are read$/],
+    ['an index of 3 GiB', 'truncate -s 3G .git/index', /\.git\/index has 3221225472 bytes/],
+    ['a branch of 3 GiB', 'truncate -s 3G .git/refs/heads/main', /\.git\/refs\/heads\/main has 3221225472 bytes/],
+    ...['.git/index', '.git/packed-refs', '.git/shallow', '.git/objects/info/alternates', '.git/refs/heads/main'].map(
+      (path): [string, string, RegExp] => [`a FIFO as ${path}`, fifo(path), new RegExp(`${path} is no plain file$`)],
+    ),
+    ['a link to a FIFO as packed branches', 'mkfifo .git/x; ln -sf x .git/packed-refs', /\.git\/packed-refs is no plain file$/],
+    ['a FIFO as attributes', fifo('.gitattributes'), /\.gitattributes is no plain file$/],
+    ['a FIFO as a list of ignored names', fifo('.gitignore'), /\.gitignore is no plain file$/],
+  ]
+  test.each(cases)('%s', { timeout: 30_000 }, async (_, arm, says) => {
+    const { project, change } = makeApplyScene()
+    sh(project, arm)
+    const reason = expect.stringMatching(says)
+    expect(await findStart(project, null, 5_000)).toEqual({ kind: 'unusable', reason, next: expect.any(String) })
+    expect(await applyChange(project, change, 5_000)).toEqual({ kind: 'refused', reason, remedy: { do: 'mend' } })
+  })
+
+  test('what it still waits for is called late, not missing or another', { timeout: 60_000 }, async () => {
+    const { project, change } = makeApplyScene()
+    const reason = 'git could not read it in time (3 s)'
+    sh(project, 'mkdir more; mkfifo more/.gitattributes')
+    expect(await applyChange(project, change, 3_000)).toEqual({ kind: 'refused', reason, remedy: { do: 'mend' } })
+    sh(project, 'rm -r more; git tag other; rm .git/refs/tags/other; mkfifo .git/refs/tags/other')
+    expect(await findStart(project, 'other', 3_000)).toEqual({ kind: 'unusable', reason, next: expect.any(String) })
+  })
+})

@@ -4,10 +4,11 @@ import { type Borrowed, borrowRepository } from './borrow-repository.ts'
 import { compareChange, type Standing } from './compare-change.ts'
 import { findForeign } from './find-foreign.ts'
 import { gitLimits } from './limits.ts'
-import { type BytePath, listFiltered } from './list-uncommitted.ts'
+import { type BytePath, listChanged, listFiltered } from './list-uncommitted.ts'
 import { parseRaw, type RawChange } from './raw-change.ts'
 import { checkSha } from './ref-name.ts'
 import { showPath } from './shown-path.ts'
+import { lstatAt } from './stat-at.ts'
 
 /** A proven change: its patch as a file, the commit it was made on, and the tree it makes of that commit's. */
 export type ProvenChange = { base: string; tree: string; patch: string }
@@ -26,6 +27,8 @@ export type Remedy =
   /** To do first; then the same again. */
   | { do: 'unlock'; file: string }
   | { do: 'restore'; paths: string[] }
+  /** Marks of files that git then looks at again; a file may have both. */
+  | { do: 'unmark'; assumedUnchanged: string[]; skipped: string[] }
   | { do: 'mend' }
 
 /**
@@ -83,7 +86,8 @@ function refusalOf(standing: Standing): ApplyResult | null {
   }
 }
 
-async function write({ theirs, folder, run }: Borrowed, change: ProvenChange, standing: Standing): Promise<ApplyResult> {
+async function write(borrowed: Borrowed, change: ProvenChange, standing: Standing): Promise<ApplyResult> {
+  const { theirs, folder, run } = borrowed
   const lock = `${theirs.index}.lock`
   const words = standing.kind === 'half' ? `${begun(standing)}, and ` : ''
   if (existsSync(lock)) return refuse(`${words}${lock} is there: another git works here, or was killed`, { do: 'unlock', file: lock })
@@ -98,7 +102,33 @@ async function write({ theirs, folder, run }: Borrowed, change: ProvenChange, st
   const way = standing.kind === 'half' ? '--reset' : '-m'
   const { exitCode, ended, stderr } = await run(['read-tree', way, '-u', change.base, change.tree], call)
   if (exitCode === 0) return { kind: 'applied' }
-  return refuse(`git read-tree: ${ended === 'exit' ? firstLine(stderr) : ended}`, { do: 'mend' })
+  return (
+    (ended === 'exit' ? await findMarked(borrowed, change) : null) ??
+    refuse(`git read-tree: ${ended === 'exit' ? firstLine(stderr) : ended}`, { do: 'mend' })
+  )
+}
+
+/** What a person told git not to look at, and so no comparison has seen, when it is of the change and was edited. */
+async function findMarked(borrowed: Borrowed, change: ProvenChange): Promise<ApplyResult | null> {
+  const { run, folder, theirs } = borrowed
+  const [changes, listed] = [await listChanges(run, change), await run(['ls-files', '-v', '-z'])]
+  const paths = new Set(changes.map(({ path }) => path.toString('latin1')))
+  // Each entry has a letter in front: `S` for what is passed over, a small one for what is taken to be unchanged.
+  const entries = listed.stdout.toString('latin1').split('\0')
+  const marked = entries.filter(entry => /^[a-zS]/.test(entry) && paths.has(entry.slice(2)))
+  const input = Buffer.from(marked.map(entry => `${entry.slice(2)}\0`).join(''), 'latin1')
+  // In our copy the marks are taken away, and git looks.
+  for (const mark of ['--no-assume-unchanged', '--no-skip-worktree']) await run(['update-index', mark, '-z', '--stdin'], { input })
+  const changed = new Set(await listChanged(borrowed, join(folder, 'index')))
+  const isThere = (path: BytePath) => lstatAt(Buffer.concat([Buffer.from(`${theirs.root}/`), Buffer.from(path, 'latin1')])) !== null
+  const edited = marked.filter(entry => changed.has(entry.slice(2)) && isThere(entry.slice(2)))
+  if (edited.length === 0) return null
+  const pathsOf = (mark: RegExp) => edited.filter(entry => mark.test(entry)).map(entry => show(entry.slice(2)))
+  return refuse(`git was told not to look at ${some(edited.map(entry => entry.slice(2)))}, and the file was edited`, {
+    do: 'unmark',
+    assumedUnchanged: pathsOf(/^[a-z]/),
+    skipped: pathsOf(/^s/i),
+  })
 }
 
 /** Makes the tree the patch gives, its objects where `env` says; null when it can not be made. */

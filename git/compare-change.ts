@@ -36,8 +36,8 @@ export async function compareChange(borrowed: Borrowed, { base, tree, changes }:
   const sure = changed.filter(path => !filtered.has(path))
   if (toCome.length === 0) return sure.length === 0 ? { kind: 'applied' } : { kind: 'edited-since', paths: sure }
   const paths = new Set(changes.map(pathOf))
-  const foreign = [...staged, ...sure.filter(path => !paths.has(path))]
-  if (foreign.length > 0) return { kind: 'uncommitted', paths: foreign }
+  const foreign = new Set([...staged, ...sure.filter(path => !paths.has(path))])
+  if (foreign.size > 0) return { kind: 'uncommitted', paths: [...foreign] }
   try {
     const obstacle = findObstacle(borrowed.theirs.root, changes)
     if (obstacle !== null) return { kind: 'in-the-way', path: obstacle }

@@ -92,9 +92,20 @@ function nextOf(remedy: Remedy, patch: string, again: string): string {
       return `when no git runs there: rm -f ${shellWord(remedy.file)}; then: ${again}`
     case 'restore':
       return `read them; what nobody needs goes with: git checkout HEAD -- ${remedy.paths.map(shellWord).join(' ')}; then: ${again}`
+    case 'unmark':
+      return `${unmark(remedy)}; then: ${again}`
     case 'mend':
       return `mend that, then: ${again}`
   }
+}
+
+function unmark({ assumedUnchanged, skipped }: Extract<Remedy, { do: 'unmark' }>): string {
+  const marks: [flag: string, paths: string[]][] = [
+    ['--no-assume-unchanged', assumedUnchanged],
+    ['--no-skip-worktree', skipped],
+  ]
+  const lines = marks.filter(([, paths]) => paths.length > 0)
+  return lines.map(([flag, paths]) => `git update-index ${flag} ${paths.map(shellWord).join(' ')}`).join('; ')
 }
 
 /** For lines a person copies into a shell. */

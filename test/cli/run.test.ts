@@ -152,6 +152,23 @@ describe('--apply', () => {
   })
 })
 
+describe('--apply and a file git was told not to look at', () => {
+  it.each([
+    ['--assume-unchanged', '--no-assume-unchanged'],
+    ['--skip-worktree', '--no-skip-worktree'],
+  ])('by %s: the command that takes the mark away', { timeout: wallMs }, async (mark, unmark) => {
+    const opened = await scene()
+    await opened.git('update-index', mark, 'value.txt')
+    opened.write('repo/value.txt', 'mine\n')
+    const ran = await grokbot([...runArguments(opened), '--apply', '-q'])
+    expect(ran.exitCode).toBe(1)
+    expect(ran.stdout).toMatch(
+      new RegExp(`not applied: git was told not to look at value\\.txt.*\\n.*git update-index ${unmark} value\\.txt; then: `),
+    )
+    expect(readFileSync(path.join(opened.repo, 'value.txt'), 'utf8')).toBe('mine\n')
+  })
+})
+
 describe('a repository that would like to be more than read', () => {
   it('starts no program of its configuration on the host', { timeout: wallMs }, async () => {
     const opened = await scene({ '.gitattributes': '*.txt filter=evil\n' })

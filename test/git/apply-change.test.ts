@@ -93,8 +93,37 @@ describe('no work that is not committed is lost', () => {
       /uncommitted changes of tracked files: a\.txt$/,
       { do: 'commit' },
     ],
-    ['a file git was told not to look at', 'git update-index --assume-unchanged a.txt; echo mine > a.txt', /a\.txt/, { do: 'mend' }],
-    ['a file git was told to pass over', 'git update-index --skip-worktree a.txt; echo mine > a.txt', /a\.txt/, { do: 'mend' }],
+    [
+      'a file git was told not to look at',
+      'git update-index --assume-unchanged a.txt; echo mine > a.txt',
+      /^git was told not to look at a\.txt,/,
+      { do: 'unmark', assumedUnchanged: ['a.txt'], skipped: [] },
+    ],
+    [
+      'a file git was told to pass over',
+      'git update-index --skip-worktree a.txt; echo mine > a.txt',
+      /^git was told not to look at a\.txt,/,
+      { do: 'unmark', assumedUnchanged: [], skipped: ['a.txt'] },
+    ],
+    [
+      'one with both marks',
+      'git update-index --skip-worktree a.txt; git update-index --assume-unchanged a.txt; echo mine > a.txt',
+      /^git was told not to look at a\.txt,/,
+      { do: 'unmark', assumedUnchanged: ['a.txt'], skipped: ['a.txt'] },
+    ],
+    [
+      'not one that only has a mark',
+      'git update-index --assume-unchanged gone.txt; git update-index --skip-worktree a.txt; echo mine > a.txt',
+      /^git was told not to look at a\.txt,/,
+      { do: 'unmark', assumedUnchanged: [], skipped: ['a.txt'] },
+    ],
+    [
+      'a file that is to be added',
+      'echo mine > n.txt; git add -N n.txt',
+      /uncommitted changes of tracked files: n\.txt$/,
+      { do: 'commit' },
+    ],
+    ['a file staged and edited', 'echo 1 > b.txt; git add b.txt; echo 2 > b.txt', /tracked files: b\.txt$/, { do: 'commit' }],
     ['an untracked file', 'echo mine > 2.txt', /^2\.txt is in the way/, { do: 'move', path: '2.txt' }],
     ['an ignored file', 'echo mine > x.log', /^x\.log is in the way/, { do: 'move', path: 'x.log' }, 'echo 1 > x.log'],
     [
@@ -271,12 +300,20 @@ async function killBetween(project: string, change: ProvenChange, withGit: boole
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' })
   const ended = new Promise(resolve => child.on('exit', resolve))
   const file = join(project, 'many/1')
-  while (child.exitCode === null && !readFileSync(file, { encoding: 'utf8', flag: 'a+' }).startsWith('new'))
-    await new Promise(resolve => setImmediate(resolve))
+  // Git takes the old file away first. Reading must not make one in that moment: git would find it and give up.
+  while (child.exitCode === null && !textOf(file).startsWith('new')) await new Promise(resolve => setImmediate(resolve))
   const gits = childrenOf(child)
   child.kill('SIGKILL')
   if (withGit) for (const pid of gits) process.kill(pid, 'SIGKILL')
   await ended
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 function childrenOf(child: ChildProcess): number[] {

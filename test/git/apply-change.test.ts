@@ -270,10 +270,10 @@ describe('ended in between, it goes on', () => {
     ['git is killed with it', true],
   ]
   test.each(kills)('%s', { timeout: 120_000 }, async (_, withGit) => {
-    const many = 'for i in $(seq 1500); do echo "new $i" > many/$i; done'
+    const many = 'for i in $(seq 700); do echo "new $i" > many/$i; done'
     const { project, change } = makeApplyScene(many, {
       ...baseFiles,
-      ...Object.fromEntries(range(1_500).map(i => [`many/${i}`, `old ${i}\n`])),
+      ...Object.fromEntries(range(700).map(i => [`many/${i}`, `old ${i}\n`])),
     })
     await killBetween(project, change, withGit)
     const lock = join(project, '.git/index.lock')

@@ -38,8 +38,12 @@ export function makeInertForCommit(text: string): string {
   return holdsSecret(inert) ? withheldWords : inert
 }
 
+/** Git takes no NUL in a message, and what turns the direction of text shows another one than is there. */
+const noText = /[\u202a-\u202e\u2066-\u2069]|[^\P{Cc}\t\n]/gu
+
 function withoutOrders(text: string): string {
   return text
+    .replace(noText, ' ')
     .replace(html, '&lt;')
     .replace(image, showImage)
     .split('\n')

@@ -22,7 +22,13 @@ export function renderTitle(answer: string, subject: TaskAccepted['subject']): s
 
 /** Cut before it is made inert, and further as long as that makes it too long: a cut behind would bring words to life. */
 function inertTitle(text: string, charactersMax: number): string {
-  const cut = text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1).trimEnd()}…`
+  const cut =
+    text.length <= charactersMax
+      ? text
+      : `${text
+          .slice(0, charactersMax - 1)
+          .replace(/[\ud800-\udbff]$/, '')
+          .trimEnd()}…`
   const title = makeInertForCommit(cut)
   if (title.length <= workerLimits.titleCharactersMax || charactersMax <= 1) return title.slice(0, workerLimits.titleCharactersMax)
   return inertTitle(text, Math.max(1, charactersMax - (title.length - workerLimits.titleCharactersMax)))

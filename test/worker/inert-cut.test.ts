@@ -20,6 +20,11 @@ test('a cut never goes through what was put in to make a name inert', () => {
   expect(called(`\`@mari`)).toEqual(['@mari'])
 })
 
+test('a title is whole text: no NUL, no turned direction, no half of a character', () => {
+  expect(renderTitle('fix\u202eabc\u0000nul', null)).toBe('fix abc nul')
+  for (let start = 60; start < 75; start++) expect(renderTitle(`${'a'.repeat(start)}😀b c😀`, null).isWellFormed()).toBe(true)
+})
+
 test("a title closes nothing and calls nobody, also out of a stranger's code, and keeps to its length", () => {
   const subject = (title: string) => ({ kind: 'issue' as const, number: 1, title, body: '' })
   const titles = ['`fixes #12`', `${'fixes #1 @maria '.repeat(9)}`, 'fixes `#12` and @maria'].map(title => renderTitle('', subject(title)))

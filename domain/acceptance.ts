@@ -1,4 +1,4 @@
-import { type CommandRow, commandTable, findCommand, profileOf } from './command.ts'
+import { type CommandRow, commandTable, findCommand, needsWorker, profileOf } from './command.ts'
 
 /** One `/grok …` line as it was written: nothing is decided yet. */
 export type WrittenCommand = { index: number; word: string; text: string }
@@ -10,6 +10,12 @@ export type Facts = {
   botAllowed: boolean
   role: 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
   subject: 'issue' | 'pull'
+  /** The pull request as it is now; null = the subject is an issue. */
+  pull: { isOpen: boolean; fork: boolean; headSha: string; headRef: string; baseRef: string; baseSha: string } | null
+  /** The last command of this thread that a worker had and that did not succeed; null = none. */
+  lastFailed: { taskId: string; verb: string; text: string } | null
+  /** Runs of this thread within the last hour that bots have started. */
+  botRuns: number
   archived: boolean
   locked: boolean
   /** Null: the default branch does not exist (an empty repository). */
@@ -24,18 +30,21 @@ export type Facts = {
 }
 
 export type Acceptance =
-  | { kind: 'accepted'; row: CommandRow }
+  /** `row`: what is done; of a retry, the row of the command that is given again. */
+  | { kind: 'accepted'; row: CommandRow; retries: Facts['lastFailed'] }
   /** Answered with one sentence; `words` is that sentence. */
   | { kind: 'refused'; reason: RefusalReason; words: string }
   /** Nothing is said: our own or a foreign bot's comment, an owner that is not served. */
-  | { kind: 'ignored'; reason: 'own-comment' | 'bot' | 'owner-not-allowed' }
+  | { kind: 'ignored'; reason: 'own-comment' | 'bot' | 'bot-loop' | 'owner-not-allowed' }
 
 export type RefusalReason =
   | 'unknown-command'
   | 'role'
   | 'wrong-place'
+  | 'nothing-to-retry'
   | 'archived'
   | 'locked'
+  | 'closed'
   | 'empty-repository'
   | 'switched-off'
   | 'budget'
@@ -44,27 +53,55 @@ export type RefusalReason =
 const verbs = commandTable.map(row => `\`${row.verb}\``).join(', ')
 const ranks = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const
 
+/** What the operator lets one thread's bots start in an hour, and how commands are written here. */
+export type AcceptanceSettings = { prefix: string; botRunsPerHourMax: number }
+
 /** Pure: the same facts always give the same answer. Anything unknown is refused with a reason. */
-export function decideAcceptance(command: WrittenCommand, facts: Facts, prefix: string): Acceptance {
-  if (facts.actor.kind === 'self') return { kind: 'ignored', reason: 'own-comment' }
-  if (facts.actor.kind === 'bot' && !facts.botAllowed) return { kind: 'ignored', reason: 'bot' }
-  if (!facts.ownerAllowed) return { kind: 'ignored', reason: 'owner-not-allowed' }
-  const row = findCommand(command.word)
-  if (!row) return refuse('unknown-command', `\`${prefix} ${printable(command.word)}\` is not a command. Try ${verbs}.`)
-  const named = `\`${prefix} ${row.verb}\``
-  if (ranks.indexOf(facts.role) < ranks.indexOf(row.needs))
-    return refuse('role', `${named} needs ${row.needs} access here; you have ${facts.role}. A maintainer can run it for you.`)
+export function decideAcceptance(command: WrittenCommand, facts: Facts, settings: AcceptanceSettings): Acceptance {
+  const ignored = ignoreFor(facts, settings)
+  if (ignored) return ignored
+  const { prefix } = settings
+  const asked = findCommand(command.word)
+  if (!asked) return refuse('unknown-command', `\`${prefix} ${printable(command.word)}\` is not a command. Try ${verbs}.`)
+  const isRetry = asked.road === 'retry'
+  const row = isRetry && facts.lastFailed ? findCommand(facts.lastFailed.verb) : asked
+  const named = `\`${prefix} ${asked.verb}\``
+  for (const { needs } of row ? [asked, row] : [asked]) {
+    if (ranks.indexOf(facts.role) < ranks.indexOf(needs))
+      return refuse('role', `${named} needs ${needs} access here; you have ${facts.role}. A maintainer can run it for you.`)
+  }
+  if (row === null || (isRetry && facts.lastFailed === null))
+    return refuse('nothing-to-retry', 'Not started: no run here has failed, so there is nothing to retry.')
   if (!row.where.includes(facts.subject)) return refuse('wrong-place', `${named} works on ${row.where.map(placeName).join(' and ')} only.`)
-  if (row.road !== 'fix') return { kind: 'accepted', row }
+  return refusalOfRun(row, facts) ?? { kind: 'accepted', row, retries: isRetry ? facts.lastFailed : null }
+}
+
+function ignoreFor({ actor, botAllowed, ownerAllowed, botRuns }: Facts, { botRunsPerHourMax }: AcceptanceSettings): Acceptance | null {
+  if (actor.kind === 'self') return { kind: 'ignored', reason: 'own-comment' }
+  if (actor.kind === 'bot' && !botAllowed) return { kind: 'ignored', reason: 'bot' }
+  if (!ownerAllowed) return { kind: 'ignored', reason: 'owner-not-allowed' }
+  // Two bots that answer each other would spend without end, and to answer a third time is to go on.
+  if (actor.kind === 'bot' && botRuns >= botRunsPerHourMax) return { kind: 'ignored', reason: 'bot-loop' }
+  return null
+}
+
+/** Why a worker may not start; null = it may, or none is needed. */
+function refusalOfRun(row: CommandRow, facts: Facts): Acceptance | null {
+  if (!needsWorker(row)) return null
   if (facts.archived) return refuse('archived', 'Not started: this repository is archived.')
   if (facts.locked) return refuse('locked', 'Not started: this conversation is locked.')
+  if (row.road === 'fix' && facts.pull?.isOpen === false) return refuse('closed', 'Not started: this pull request is closed.')
   if (facts.killSwitch === 'pulled') return refuse('switched-off', 'Not started: the operator has switched runs off.')
-  if (facts.baseSha === null) {
+  if (facts.baseSha === null)
     return refuse('empty-repository', `Not started: there is nothing to check out, \`${facts.defaultBranch}\` has no commit yet.`)
-  }
-  if (profileOf(row, { operatorProfile: facts.operatorProfile, trusted: facts.subjectTrusted }) === null) return refuseProfile(facts)
+  if (profileOf(row, { operatorProfile: facts.operatorProfile, trusted: isTrusted(facts) }) === null) return refuseProfile(facts)
   if (facts.budget.kind === 'spent') return refuse('budget', facts.budget.words)
-  return { kind: 'accepted', row }
+  return null
+}
+
+/** Whether all that the task will read first was written by people who may write here: a fork's code was not. */
+export function isTrusted({ subjectTrusted, pull }: Pick<Facts, 'subjectTrusted' | 'pull'>): boolean {
+  return subjectTrusted && pull?.fork !== true
 }
 
 function refuse(reason: RefusalReason, words: string): Acceptance {

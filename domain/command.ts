@@ -12,8 +12,11 @@ export type CommandRow = {
   where: readonly ('issue' | 'pull')[]
   /** The role the actor needs in the repository. */
   needs: 'read' | 'triage' | 'write' | 'maintain'
-  /** What happens: a task of its own road, a reply, or an order to other tasks. */
-  road: 'fix' | 'reply' | 'cancel'
+  /**
+   * What happens: a change, an answer (both by a worker), a reply of the app itself, an order to other tasks, or the last
+   * command of the thread once more.
+   */
+  road: 'fix' | 'ask' | 'reply' | 'cancel' | 'retry'
   profile: string
   capabilities: readonly ('read' | 'write' | 'run')[]
   effects: readonly EffectKind[]
@@ -24,13 +27,35 @@ export const commandTable = [
   {
     verb: 'fix',
     aliases: [],
-    where: ['issue'],
+    where: ['issue', 'pull'],
     needs: 'write',
     road: 'fix',
     profile: 'workspace',
     capabilities: ['read', 'write', 'run'],
-    effects: ['reaction', 'progress', 'comment', 'push', 'pull-request'],
-    help: 'changes the code so that this issue is solved, runs the checks and opens a pull request',
+    effects: ['reaction', 'progress', 'comment', 'reply', 'check-run', 'push', 'pull-request'],
+    help: 'changes the code and runs the checks: on an issue it opens a pull request, on a pull request it adds a commit',
+  },
+  {
+    verb: 'ask',
+    aliases: [],
+    where: ['issue', 'pull'],
+    needs: 'triage',
+    road: 'ask',
+    profile: 'review',
+    capabilities: ['read', 'run'],
+    effects: ['reaction', 'comment', 'reply'],
+    help: 'answers a question about the code; changes nothing',
+  },
+  {
+    verb: 'status',
+    aliases: [],
+    where: ['issue', 'pull'],
+    needs: 'read',
+    road: 'reply',
+    profile: 'strict',
+    capabilities: [],
+    effects: ['reaction', 'comment', 'reply'],
+    help: 'says what runs, waits and ended here',
   },
   {
     verb: 'cancel',
@@ -40,8 +65,19 @@ export const commandTable = [
     road: 'cancel',
     profile: 'strict',
     capabilities: [],
-    effects: ['reaction', 'comment'],
+    effects: ['reaction', 'comment', 'reply'],
     help: 'stops every run of this issue or pull request; work so far is kept',
+  },
+  {
+    verb: 'retry',
+    aliases: [],
+    where: ['issue', 'pull'],
+    needs: 'triage',
+    road: 'retry',
+    profile: 'strict',
+    capabilities: [],
+    effects: [],
+    help: 'gives the last command that did not succeed here once more, from the start',
   },
   {
     verb: 'help',
@@ -51,15 +87,23 @@ export const commandTable = [
     road: 'reply',
     profile: 'strict',
     capabilities: [],
-    effects: ['reaction', 'comment'],
+    effects: ['reaction', 'comment', 'reply'],
     help: 'lists the commands',
   },
 ] as const satisfies readonly CommandRow[]
+
+/** The buttons of our check runs: the identifier GitHub sends back, and the command a click on it gives. */
+export const checkRunButtons = [{ identifier: 'retry', label: 'Re-run', description: 'Gives the command once more', verb: 'retry' }] as const
 
 export type Verb = (typeof commandTable)[number]['verb']
 
 /** What the profile depends on: `trusted` = nothing the task will read was written by somebody without write access. */
 export type ProfileFacts = { operatorProfile: string | null; trusted: boolean }
+
+/** Whether a worker does it; what it does not do is a reply or an order of the app itself. */
+export function needsWorker({ road }: CommandRow): boolean {
+  return road === 'fix' || road === 'ask'
+}
 
 /**
  * What the commands of a task may have: the operator's profile, or the command's own when the operator has set none; where

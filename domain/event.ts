@@ -8,7 +8,7 @@ import { outcomes } from './outcome.ts'
  */
 
 const sha = z.string().regex(/^[0-9a-f]{40}$/)
-const effectKind = z.enum(['reaction', 'progress', 'comment', 'push', 'pull-request'])
+const effectKind = z.enum(['reaction', 'progress', 'comment', 'reply', 'check-run', 'push', 'pull-request'])
 
 const Grant = z.object({
   /** The sandbox profile of every command of this task; fixed for the task's life. */
@@ -48,7 +48,33 @@ const TaskAccepted = z.object({
       trusted: z.boolean().optional(),
     })
     .nullable(),
+  /** The issue comment that asked; null = something else did, see `source`. */
   commentId: z.int().nullable(),
+  /** What asked. Absent in old records, whose `commentId` says it, and in local runs. */
+  source: z
+    .object({
+      kind: z.enum(['comment', 'issue', 'pull', 'review', 'review-comment', 'button']),
+      id: z.int(),
+      /** The review comment at the head of the thread it stands in: answers go there. */
+      threadId: z.int().optional(),
+    })
+    .optional(),
+  /**
+   * The pull request it works on, as it was when the task was accepted: work starts from its head, while configuration
+   * and instructions still come from `base`. Absent: an issue.
+   */
+  pull: z
+    .object({
+      headSha: sha,
+      headRef: z.string(),
+      baseRef: z.string(),
+      baseSha: sha,
+      /** The head lies in another repository, or in one that is gone: it is never pushed to. */
+      fork: z.boolean(),
+    })
+    .optional(),
+  /** The task whose command this one gives again. */
+  retries: z.string().optional(),
   /** When the comment was written, by GitHub's clock: whatever the task makes there is younger. Absent in old records. */
   askedAt: z.string().optional(),
   base: z.object({ ref: z.string(), sha }),
@@ -103,6 +129,7 @@ const TaskRefused = TaskAccepted.pick({
   installationId: true,
   subject: true,
   commentId: true,
+  source: true,
 }).extend({
   reason: z.string(),
   words: z.string(),

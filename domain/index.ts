@@ -1,4 +1,12 @@
-export { type Acceptance, decideAcceptance, type Facts, type RefusalReason, type WrittenCommand } from './acceptance.ts'
+export {
+  type Acceptance,
+  type AcceptanceSettings,
+  decideAcceptance,
+  type Facts,
+  isTrusted,
+  type RefusalReason,
+  type WrittenCommand,
+} from './acceptance.ts'
 export {
   type Bundle,
   type BundleEntry,
@@ -22,7 +30,7 @@ export {
   saltBytes,
 } from './chain.ts'
 export { clipSubject } from './clip-subject.ts'
-export { type CommandRow, commandTable, findCommand, grantOf, type Verb } from './command.ts'
+export { type CommandRow, checkRunButtons, commandTable, findCommand, grantOf, needsWorker, type Verb } from './command.ts'
 export { type Detected, detectCommands, type RootView } from './detect-commands.ts'
 export { type DsseEnvelope, type PublicKey, preAuthEncoding, publicKeyOf, readPublicKey, sealEnvelope, verifySignature } from './dsse.ts'
 export {

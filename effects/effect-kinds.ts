@@ -1,13 +1,18 @@
 import type { EffectKind } from '../domain/index.ts'
 import {
+  createCheckRun,
   createComment,
   createPull,
   createReaction,
+  createReply,
+  findCheckRun,
   listComments,
   listPullsFrom,
   listReactions,
+  listReviewComments,
   type Octokit,
   type Permissions,
+  updateCheckRun,
   updateComment,
 } from '../github/index.ts'
 import type { Intent } from './intents.ts'
@@ -99,6 +104,43 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
   },
   progress: { permissions: onThreads, risk: 'low', compensation: 'delete the comment', ...progressRow },
   comment: { permissions: onThreads, risk: 'low', compensation: 'delete the comment', ...commentRow('comment') },
+  reply: {
+    permissions: { pull_requests: 'write' },
+    risk: 'low',
+    compensation: 'delete the comment',
+    send: async (intent, context) => {
+      const body = `${marker('reply', context, placeOf(intent, intent.number))}\n${intent.body}`
+      return { kind: 'done', remote: await createReply(context.api, intent, intent.number, intent.threadId, body) }
+    },
+    readBack: async (intent, context) => {
+      const place = placeOf(intent, intent.number)
+      const comments = await listReviewComments(context.api, intent, intent.number, intent.since)
+      const ours = comments.find(comment => comment.author === context.botLogin && isOurs(comment.body, 'reply', context, place))
+      return ours ? { kind: 'found', remote: { id: ours.id, url: ours.url } } : { kind: 'absent' }
+    },
+  },
+  'check-run': {
+    permissions: { checks: 'write' },
+    risk: 'low',
+    compensation: null,
+    // One that was made for the same task meanwhile, by either half, is taken: a second would stay at "queued" for ever.
+    send: async (intent, { api }) => {
+      const known = intent.checkRunId ?? (await findCheckRun(api, intent, intent))?.id ?? null
+      const made =
+        known === null
+          ? await createCheckRun(api, intent, intent)
+          : intent.status === 'completed'
+            ? await updateCheckRun(api, intent, known, intent)
+            : { id: known, url: '' }
+      return { kind: 'done', remote: { id: made.id, url: made.url } }
+    },
+    readBack: async (intent, { api }) => {
+      const found = await findCheckRun(api, intent, intent)
+      if (found === null) return { kind: 'absent' }
+      const isDone = intent.status !== 'completed' || (found.status === 'completed' && found.title === intent.title)
+      return isDone ? { kind: 'found', remote: { id: found.id, url: found.url } } : { kind: 'absent' }
+    },
+  },
   push: {
     permissions: { contents: 'write' },
     risk: 'medium',

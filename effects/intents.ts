@@ -7,12 +7,25 @@ const Place = z.object({ owner: z.string(), repo: z.string(), repositoryId: z.in
 /** What is to be done outside, as data: recorded before it is done, and enough to do it or find it again on any machine. */
 export const intentSchemas = {
   reaction: Place.extend({
-    subject: z.union([z.object({ commentId: z.int() }), z.object({ issueNumber: z.int() })]),
+    subject: z.union([z.object({ commentId: z.int() }), z.object({ issueNumber: z.int() }), z.object({ reviewCommentId: z.int() })]),
     content: z.enum(['eyes', 'confused', '-1', '+1']),
   }),
   /** `commentId`: the comment whose last text this is; null = a new one. */
   progress: Place.extend({ number: z.int(), since: z.string(), body: z.string(), commentId: z.int().nullable() }),
   comment: Place.extend({ number: z.int(), since: z.string(), body: z.string() }),
+  /** An answer within a thread of a review; `threadId`: the review comment at its head. */
+  reply: Place.extend({ number: z.int(), threadId: z.int(), since: z.string(), body: z.string() }),
+  /** `externalId` is the stable key; `checkRunId`: the one this finishes, null = it may have to be made. */
+  'check-run': Place.extend({
+    headSha: sha,
+    name: z.string(),
+    externalId: z.string(),
+    checkRunId: z.int().nullable(),
+    status: z.enum(['queued', 'in_progress', 'completed']),
+    conclusion: z.enum(['success', 'failure', 'neutral', 'cancelled', 'timed_out', 'action_required']).nullable(),
+    title: z.string(),
+    summary: z.string(),
+  }),
   push: Place.extend({
     url: z.string(),
     branch: z.string(),

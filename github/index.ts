@@ -1,11 +1,14 @@
 export type { Octokit } from '@octokit/rest'
+export { type CheckRunFound, createCheckRun, findCheckRun, type NewCheckRun, updateCheckRun } from './check-runs.ts'
 export { classifyError, type RequestFault } from './classify-error.ts'
 export {
   type CommentFound,
   createComment,
   createReaction,
+  createReply,
   listComments,
   listReactions,
+  listReviewComments,
   type ReactionContent,
   type ReactionSubject,
   updateComment,

@@ -93,7 +93,9 @@ export const commandTable = [
 ] as const satisfies readonly CommandRow[]
 
 /** The buttons of our check runs: the identifier GitHub sends back, and the command a click on it gives. */
-export const checkRunButtons = [{ identifier: 'retry', label: 'Re-run', description: 'Gives the command once more', verb: 'retry' }] as const
+export const checkRunButtons = [
+  { identifier: 'retry', label: 'Re-run', description: 'Gives the command once more', verb: 'retry' },
+] as const
 
 export type Verb = (typeof commandTable)[number]['verb']
 

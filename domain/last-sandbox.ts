@@ -13,3 +13,8 @@ export function lastSandbox({ workspace, setup, session, checks }: TaskState): S
 }
 
 const cellsAsRun = ['baseCodeBaseTests', 'newCodeNewTests', 'newCodeBaseTests', 'baseCodeNewTests'] as const satisfies readonly Cell[]
+
+/** What the sandbox does not give here, in words a reviewer understands. */
+export function lackWords(lack: string): string {
+  return lack === 'memoryTotal: per-process' ? 'memory limited per process only' : `without ${lack}`
+}

@@ -1,10 +1,9 @@
-import type { TaskState } from '../domain/index.ts'
+import { duration, money, resultWords, type TaskState } from '../domain/index.ts'
 import { makeInert } from '../effects/index.ts'
 import { withoutSecrets } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { deliveryWords } from './delivery-words.ts'
 import { workerLimits } from './limits.ts'
-import { money, resultOf } from './render-pull-request.ts'
 
 /** What is happening now, for the comment of a running task; `doing` is our own word or the model's tool call. */
 export type RunningView = { state: TaskState; now: number; doing: string; prefix: string; updateGapMs: number }
@@ -87,7 +86,7 @@ function doneLines(state: TaskState): string[] {
         ({ settled }) =>
           `- Done: \`${inCode(labelOf(settled?.meta))}\`${settled?.exitCode === null || settled?.exitCode === undefined ? '' : ` exits ${settled.exitCode}`}`,
       ),
-    ...state.checks.newCodeNewTests.map(check => `- Done: check \`${inCode(check.name)}\`, ${resultOf(check)}`),
+    ...state.checks.newCodeNewTests.map(check => `- Done: check \`${inCode(check.name)}\`, ${resultWords(check)}`),
   ]
   return lines.slice(-workerLimits.linesOfWorkMax)
 }
@@ -102,7 +101,7 @@ function checksLine(state: TaskState): string {
   const checks = state.checks.newCodeNewTests
   return checks.length === 0
     ? 'No check was run.'
-    : `Checks passed: ${checks.map(check => `\`${inCode(check.name)}\` (${resultOf(check)})`).join(', ')}.`
+    : `Checks passed: ${checks.map(check => `\`${inCode(check.name)}\` (${resultWords(check)})`).join(', ')}.`
 }
 
 function resumedLine(state: TaskState): string[] {
@@ -113,11 +112,6 @@ function resumedLine(state: TaskState): string[] {
         `- Resumed at ${clock(last.at)} UTC${resumed.length > 1 ? `, for the ${resumed.length}. time` : ''}; nothing was asked or posted twice.`,
       ]
     : []
-}
-
-export function duration(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000))
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`
 }
 
 function clock(at: number): string {

@@ -1,4 +1,14 @@
-import { type ChangedFile, lastSandbox, type Payload, type TaskAccepted, type TaskState } from '../domain/index.ts'
+import {
+  type ChangedFile,
+  lackWords,
+  lastSandbox,
+  money,
+  type Payload,
+  resultWords,
+  type TaskAccepted,
+  type TaskState,
+  taintWords,
+} from '../domain/index.ts'
 import { joinBlocks, makeInert, makeInertForCommit } from '../effects/index.ts'
 import { withheldWords, withoutSecrets } from '../telemetry/index.ts'
 import { type AnswerParts, cleanHeading, type PartName, partNames, readAnswerParts } from './answer-parts.ts'
@@ -67,17 +77,10 @@ function resultLine({ taint }: TaskState, { subject }: TaskAccepted, text: strin
   return `${result}. ${closes}`.trim()
 }
 
-const taintWords: Readonly<Record<string, string>> = {
-  'untrusted-text': 'text of people without write access was read',
-  'hidden-text': 'hidden text was removed from what was read',
-  'untrusted-repository': 'files of people without write access were read',
-  network: 'something from outside was fetched',
-}
-
 /** What a stranger wrote may have steered the session, whatever the checks say about its result. */
 function taintBlock({ taint }: TaskState, proven: boolean): string {
   if (taint.length === 0) return ''
-  const words = [...new Set(taint.map(({ source }) => taintWords[source] ?? cell(source)))].join(', ')
+  const words = [...new Set(taint.map(({ source }) => cell(taintWords(source))))].join(', ')
   return `**${proven ? 'Draft' : 'Read with care'}: ${words}.** ${taint.map(({ detail }) => cell(detail)).join('; ')}`
 }
 
@@ -103,13 +106,13 @@ function checksTable({ checks }: TaskState, base: string, head: string): string 
     const find = (results: readonly Check[]) => results.find(check => check.name === name)
     const [before, after] = [find(checks.baseCodeBaseTests), find(checks.newCodeNewTests)]
     const [baseTests, newTests] = [find(checks.newCodeBaseTests), find(checks.baseCodeNewTests)]
-    const row = `| \`${cell(name)}\`${after?.source === 'detected' ? ' (detected)' : ''} | ${resultOf(before)} | ${resultOf(after)} |`
+    const row = `| \`${cell(name)}\`${after?.source === 'detected' ? ' (detected)' : ''} | ${resultWords(before)} | ${resultWords(after)} |`
     const changed = baseTests && after && baseTests.tree !== after.tree
     return changed
       ? [
           row,
-          `| the base's tests on the new code | – | ${resultOf(baseTests)} |`,
-          `| the new tests on the old code | ${resultOf(newTests)}${isMissed(newTests) ? ', as they should' : ''} | – |`,
+          `| the base's tests on the new code | – | ${resultWords(baseTests)} |`,
+          `| the new tests on the old code | ${resultWords(newTests)}${isMissed(newTests) ? ', as they should' : ''} | – |`,
         ]
       : [row]
   })
@@ -123,19 +126,6 @@ function checksTable({ checks }: TaskState, base: string, head: string): string 
 /** Tests that notice when the change is not there. */
 function isMissed(check: Check | undefined): boolean {
   return check !== undefined && check.killedBy === null && (check.counts?.failed ?? 0) > 0
-}
-
-export function resultOf(check: Check | undefined): string {
-  if (!check) return 'not run'
-  const { counts, exitCode, killedBy } = check
-  if (killedBy) return `killed: ${killedBy}`
-  if (!counts) return exitCode === 0 ? 'passes' : `fails, exit ${exitCode}`
-  const all = counts.passed + counts.failed
-  return exitCode === 0
-    ? `${counts.passed} of ${all} pass`
-    : counts.failed > 0
-      ? `${counts.failed} of ${all} fail`
-      : `fails, exit ${exitCode}`
 }
 
 function changedTests(files: readonly ChangedFile[]): string {
@@ -165,7 +155,7 @@ function filesBlock(state: TaskState, files: readonly ChangedFile[]): string {
     ...rows,
     '',
     sandbox
-      ? `Sandbox: ${sandbox.state}, profile ${sandbox.profile}${sandbox.missing.length > 0 ? `, ${sandbox.missing.map(lackWords).join(', ')}` : ''}.`
+      ? `Sandbox: ${sandbox.state}, profile ${sandbox.profile}${sandbox.missing.length > 0 ? `, ${sandbox.missing.map(lack => cell(lackWords(lack))).join(', ')}` : ''}.`
       : '',
     ...setupLine(state),
     ...denied.map(call => `Denied: \`${cell(call.name)}\` (rule \`${cell(call.decision.rule)}\`).`),
@@ -179,15 +169,6 @@ function filesBlock(state: TaskState, files: readonly ChangedFile[]): string {
 function costWords({ spent }: TaskState): string {
   const known = spent.unpriced === 0 && spent.lostRequests === 0 && spent.costMicroUsd > 0
   return known ? `, ${money(spent.costMicroUsd)}` : ''
-}
-
-export function money(microUsd: number): string {
-  return `$${(microUsd / 1_000_000).toFixed(2)}`
-}
-
-/** What the sandbox does not give here, in words a reviewer understands. */
-function lackWords(lack: string): string {
-  return lack === 'memoryTotal: per-process' ? 'memory limited per process only' : `without ${cell(lack)}`
 }
 
 /** What setup was let to reach and what not: a refused place is often the reason why a check fails. */

@@ -89,7 +89,7 @@ function eventMethods({ write, read }: CommitGroup, context: LedgerContext): Pic
         batch.events.map(({ type }) => type),
         () => write(() => appendEvents(context, batch)),
       ),
-    readEvents: async (taskId, afterSeq = 0) => readTwice(() => read(() => readEvents(context, taskId, afterSeq))),
+    readEvents: async (taskId, afterSeq = 0, limit) => readTwice(() => read(() => readEvents(context, taskId, afterSeq, limit))),
     readRecord: async taskId => readTwice(() => read(() => readRecord(context, taskId))),
     openEffects: async filter => readTwice(() => read(() => listOpenEffects(context, filter))),
     effect: async effectId => readTwice(() => read(() => findEffectRow(context, effectId))),

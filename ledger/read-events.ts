@@ -8,10 +8,11 @@ import type { Row } from './tables.ts'
 type TaskKey = { number: number; taskId: string; erasedAt: number | null }
 type EntryRow = Omit<Row<'events'>, 'task' | 'blob'> & { salt: Uint8Array | null; bytes: number | null; payload: Uint8Array | null }
 
-export function* readEvents(context: LedgerContext, taskId: string, afterSeq: number): Program<RecordedEvent[]> {
+export function* readEvents(context: LedgerContext, taskId: string, afterSeq: number, limit?: number): Program<RecordedEvent[]> {
   const task = yield* findTask(taskId)
   if (task === null) return []
-  const rows = yield* selectEntries({ task: task.number, afterSeq })
+  const after = { task: task.number, afterSeq }
+  const rows = yield* limit === undefined ? selectEntries(after) : selectFirstEntries({ ...after, limit })
   return rows.map(row => recordedEvent(row, payloadOf(context, task, row)))
 }
 
@@ -57,11 +58,15 @@ const entries = (database: Database) =>
     .select(['events.payloadHash', 'events.hash', 'blobs.salt', 'blobs.bytes', 'blobs.payload'])
 
 const selectEntries = statement<{ task: number; afterSeq: number }, EntryRow>((database, argument) =>
-  entries(database)
-    .where('events.task', '=', hidden(argument('task')))
-    .where('events.seq', '>', hidden(argument('afterSeq')))
-    .orderBy('events.seq'),
+  entriesAfter(database, argument('task'), argument('afterSeq')),
 )
+
+const selectFirstEntries = statement<{ task: number; afterSeq: number; limit: number }, EntryRow>((database, argument) =>
+  entriesAfter(database, argument('task'), argument('afterSeq')).limit(argument('limit')),
+)
+
+const entriesAfter = (database: Database, task: number, afterSeq: number) =>
+  entries(database).where('events.task', '=', hidden(task)).where('events.seq', '>', hidden(afterSeq)).orderBy('events.seq')
 
 const selectEntry = statement<{ task: number; seq: number }, EntryRow>((database, argument) =>
   entries(database).where('events.task', '=', argument('task')).where('events.seq', '=', argument('seq')),

@@ -20,6 +20,7 @@ export function appends({ of }: Each): void {
       { seq: 3, commandId: 'taint.raised:1', at: startedAt + 1 },
     ])
     expect(await ledger.readEvents('T1', 3)).toEqual([])
+    expect((await ledger.readEvents('T1', 1, 1)).map(({ seq }) => seq)).toEqual([2])
     expect(await ledger.readEvents('T0')).toEqual([])
   })
 

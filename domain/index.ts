@@ -55,15 +55,17 @@ export {
   type ToolCall,
   type Usage,
 } from './event.ts'
+export { type EvidenceRow, evidenceRows } from './evidence-rows.ts'
 export { duration, money } from './figures.ts'
 export { foldTask } from './fold-task.ts'
 export { type CellResult, type CheckEvidence, type Judgement, judgeEvidence } from './judge-evidence.ts'
 export { lackWords, lastSandbox } from './last-sandbox.ts'
 export { type EventMigrators, eventMigrators, migrateEvent, UnknownEvent } from './migrate-event.ts'
 export { endWords, type Outcome } from './outcome.ts'
+export { type PageLink, readLink, renderLink } from './page-link.ts'
 export { findProtected, lfsNote, type ProtectedFile, type ProtectedRules } from './protected-paths.ts'
 export { type BundleFault, bundleLimits, faultReasons, readBundle } from './read-bundle.ts'
-export { type Receipt, receiptColumns, receiptRow, receiptsOfBundle } from './receipts.ts'
+export { type Receipt, receiptColumns, receiptRow, receiptsOfBundle, receiptsOfEvents } from './receipts.ts'
 export { type Redaction, redactionOf } from './redaction.ts'
 export { resultWords } from './result-words.ts'
 export { taintWords } from './taint-words.ts'

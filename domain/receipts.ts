@@ -1,5 +1,5 @@
 import { type Bundle, isReceiptType } from './bundle.ts'
-import type { Cell, Decision, Payload, SandboxReport, Usage } from './event.ts'
+import type { Cell, Decision, Payload, RecordedEvent, SandboxReport, Usage } from './event.ts'
 import type { ReceiptType } from './redaction.ts'
 import type { TestCounts } from './test-counts.ts'
 import { parseReceipt } from './verify-bundle.ts'
@@ -79,6 +79,13 @@ export function receiptsOfBundle({ entries }: Bundle): Receipt[] {
     if (parsed.kind !== 'parsed') throw new Error(`event ${header.seq} of a bundle that was not verified: ${parsed.message}`)
     return [receiptOf(headOf(header), header.type, parsed.payload as Partial<AnyPayload>)]
   })
+}
+
+/** The same from the events themselves, of a task that need not have ended. */
+export function receiptsOfEvents(events: readonly RecordedEvent[]): Receipt[] {
+  return events.flatMap(event =>
+    isReceiptType(event.type) ? [receiptOf(headOf(event), event.type, event.payload as AnyPayload | null)] : [],
+  )
 }
 
 type AnyPayload = Payload<ReceiptType>

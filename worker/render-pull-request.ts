@@ -1,10 +1,9 @@
 import {
   type ChangedFile,
+  evidenceRows,
   lackWords,
   lastSandbox,
   money,
-  type Payload,
-  resultWords,
   type TaskAccepted,
   type TaskState,
   taintWords,
@@ -16,8 +15,6 @@ import { workerLimits } from './limits.ts'
 
 /** GitHub's own words: the last lines of a commit's message, after two that are empty. Drafts start workflows too. */
 export const skipChecks = '\n\nskip-checks: true\n'
-
-type Check = Payload<'check.settled'>
 
 /** At most 72 characters, one line, imperative as the model's first line has it; nothing in it can ping or close. */
 export function renderTitle(answer: string, subject: TaskAccepted['subject']): string {
@@ -99,33 +96,17 @@ function holdsSpread({ change, session }: TaskState): boolean {
   return withoutSecrets([...names, session?.ended?.text ?? ''].join('\n')) === withheldWords
 }
 
-function checksTable({ checks }: TaskState, base: string, head: string): string {
-  const names = [...new Set([...checks.newCodeNewTests, ...checks.baseCodeBaseTests].map(check => check.name))]
-  if (names.length === 0) return 'No check was run: none is configured and none could be detected.'
-  const rows = names.flatMap(name => {
-    const find = (results: readonly Check[]) => results.find(check => check.name === name)
-    const [before, after] = [find(checks.baseCodeBaseTests), find(checks.newCodeNewTests)]
-    const [baseTests, newTests] = [find(checks.newCodeBaseTests), find(checks.baseCodeNewTests)]
-    const row = `| \`${cell(name)}\`${after?.source === 'detected' ? ' (detected)' : ''} | ${resultWords(before)} | ${resultWords(after)} |`
-    const changed = baseTests && after && baseTests.tree !== after.tree
-    return changed
-      ? [
-          row,
-          `| the base's tests on the new code | – | ${resultWords(baseTests)} |`,
-          `| the new tests on the old code | ${resultWords(newTests)}${isMissed(newTests) ? ', as they should' : ''} | – |`,
-        ]
-      : [row]
-  })
+function checksTable(state: TaskState, base: string, head: string): string {
+  const rows = evidenceRows(state)
+  if (rows.length === 0) return 'No check was run: none is configured and none could be detected.'
   return [
     `| check, run in a fresh sandbox after the session | base \`${base.slice(0, 7)}\` | this PR \`${head.slice(0, 7)}\` |`,
     '|---|---|---|',
-    ...rows,
+    ...rows.map(({ check, words, before, after }) => {
+      const name = check === null ? words : `\`${cell(check)}\`${words === '' ? '' : ` (${words})`}`
+      return `| ${name} | ${before} | ${after} |`
+    }),
   ].join('\n')
-}
-
-/** Tests that notice when the change is not there. */
-function isMissed(check: Check | undefined): boolean {
-  return check !== undefined && check.killedBy === null && (check.counts?.failed ?? 0) > 0
 }
 
 function changedTests(files: readonly ChangedFile[]): string {

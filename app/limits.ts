@@ -8,8 +8,12 @@ export const appLimits = {
   deliveriesAtOnceMax: 100,
   /** How long one answer of the ledger to `/readyz` counts: whoever asks more often writes no more often. */
   checkKeptMs: 1_000,
-  /** Effects the app's half prepares for one task: a reaction, an answer, a note. */
+  /** Effects the app's half prepares for one task: a reaction, an answer or a check run, a note. */
   effectsOfTaskMax: 3,
+  /** Runs that one status names. */
+  statusLinesMax: 10,
+  /** The time in which the runs that bots start in one thread are counted. */
+  botWindowMs: 3_600_000,
   /** Replies that one turn of the outbox ends, beside those that wait. */
   repliesAtOnceMax: 100,
 } as const

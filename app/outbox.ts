@@ -56,7 +56,9 @@ async function sendOne(taskId: string, id: string, effect: TaskState['effects'][
 /** A task without a worker ends when its reply is out, or could not get out. */
 async function endReply(taskId: string, state: TaskState, ports: OutboxPorts): Promise<void> {
   const refused = state.refused
-  const lost = Object.values(state.effects).find(effect => effect.state !== 'confirmed' && effect.kind === 'comment')
+  const lost = Object.values(state.effects).find(
+    effect => effect.state !== 'confirmed' && (effect.kind === 'comment' || effect.kind === 'reply'),
+  )
   const payload = refused
     ? ({ outcome: 'refused', reason: refused.reason, summary: refused.words } as const)
     : lost

@@ -4,7 +4,9 @@ import {
   type CommandRow,
   clipSubject,
   grantOf,
+  isTrusted,
   type Limits,
+  needsWorker,
   type TaskAccepted,
   type TaskRefused,
   type WrittenCommand,
@@ -12,8 +14,8 @@ import {
 import { type EffectProposal, preparedEvent } from '../effects/index.ts'
 import type { NewTask } from '../ledger/index.ts'
 import type { GatheredFacts } from './gather-facts.ts'
-import type { CommentEvent } from './read-event.ts'
-import { renderHelp } from './render-help.ts'
+import { laneOf } from './lane.ts'
+import type { Asked } from './read-event.ts'
 
 export type TaskSettings = {
   prefix: string
@@ -29,81 +31,106 @@ export type TaskSettings = {
 
 /**
  * The task a decided command becomes, with its first events and the app's own effects: the eyes reaction of an accepted
- * command, the sentence of a refused one, the help text. Pure: time and the new task's id are given.
+ * command, the sentence of a refused one, the answer of one that needs no worker. Pure: time and the new task's id are given.
  */
 export function proposeTask(decided: Decided, taskId: string, now: number, settings: TaskSettings): NewTask {
-  const { event, command, acceptance } = decided
-  const needsWorker = acceptance.kind === 'accepted' && acceptance.row.road === 'fix'
-  const proposals =
-    acceptance.kind === 'accepted' ? acceptedEffects(decided, acceptance.row, settings) : refusedEffects(decided, acceptance)
+  const { asked, command, acceptance } = decided
+  const proposals = acceptance.kind === 'accepted' ? acceptedEffects(decided, acceptance.row, taskId) : refusedEffects(decided, acceptance)
   return {
     taskId,
-    meaningKey: createHash('sha256').update(`${event.repository.id}|comment ${event.commentId}|${command.index}`).digest('hex'),
-    laneKey: laneOf(event),
+    meaningKey: meaningOf(decided),
+    laneKey: laneOf(asked),
+    tenantKey: `i${asked.installationId}`,
     priority: 0,
     deliveryId: decided.deliveryId,
-    needsWorker,
-    actor: `github:${event.actor.id}`,
-    commandId: `comment-${event.commentId}-${command.index}`,
+    needsWorker: acceptance.kind === 'accepted' && needsWorker(acceptance.row),
+    actor: `github:${asked.actor.id}`,
+    commandId: `${asked.source.kind}-${asked.source.id}-${command.index}`,
     acceptedAt: now,
     first:
       acceptance.kind === 'accepted'
-        ? { type: 'task.accepted', payload: acceptedPayload(decided, acceptance.row, now, settings) }
+        ? { type: 'task.accepted', payload: acceptedPayload(decided, acceptance, now, settings) }
         : { type: 'task.refused', payload: refusedPayload(decided, acceptance, settings) },
     more: proposals.map(proposal => preparedEvent(taskId, proposal)),
     budgets: [],
   }
 }
 
-/** Whatever works on one issue or pull request works one after another. */
-export function laneOf(event: Pick<CommentEvent, 'repository' | 'subject'>): string {
-  return `${event.repository.id}#${event.subject.number}`
-}
-
 export type Decided = {
   deliveryId: string
-  event: CommentEvent
+  asked: Asked
   command: WrittenCommand
   gathered: GatheredFacts
   acceptance: Exclude<Acceptance, { kind: 'ignored' }>
+  /** The answer of a command that needs no worker; null = it has none. */
+  reply: string | null
   /** Sentences about the comment that brought it, said with the answer. */
   notes: readonly string[]
   /** Whether the same person was told the same refusal in the same thread a short while ago. */
   saidBefore: boolean
 }
 
-function commonPayload({ event, command, gathered }: Decided, { subjectBytesMax }: TaskSettings) {
+/**
+ * What makes two requests the same one, whatever deliveries brought them. A review that was submitted with several comments
+ * is one request: the same words in two of them are one command. Each click on a button is a request of its own.
+ */
+function meaningOf({ asked, command, deliveryId }: Decided): string {
+  const { source, reviewId, repository } = asked
+  const what =
+    source.kind === 'button'
+      ? `button ${source.id}|${deliveryId}`
+      : reviewId === null
+        ? `${source.kind} ${source.id}|${command.index}`
+        : `review ${reviewId}|${command.word.toLowerCase()} ${command.text}`
+  return createHash('sha256').update(`${repository.id}|${what}`).digest('hex')
+}
+
+function commonPayload({ asked, command, gathered }: Decided, { subjectBytesMax }: TaskSettings) {
   return {
     command: { verb: command.word.toLowerCase(), text: command.text, index: command.index },
-    requester: { login: event.actor.login, id: event.actor.id },
+    requester: { login: asked.actor.login, id: asked.actor.id },
     repository: {
-      id: event.repository.id,
-      owner: event.repository.owner,
-      name: event.repository.name,
+      id: asked.repository.id,
+      owner: asked.repository.owner,
+      name: asked.repository.name,
       url: gathered.cloneUrl,
       visibility: gathered.visibility,
       defaultBranch: gathered.facts.defaultBranch,
     },
-    installationId: event.installationId,
-    subject: clipSubject({ ...event.subject, trusted: gathered.facts.subjectTrusted }, subjectBytesMax),
-    commentId: event.commentId,
+    installationId: asked.installationId,
+    subject: clipSubject({ ...asked.subject, trusted: gathered.facts.subjectTrusted }, subjectBytesMax),
+    commentId: asked.source.kind === 'comment' ? asked.source.id : null,
+    source: asked.source,
   }
 }
 
-function acceptedPayload(decided: Decided, row: CommandRow, now: number, settings: TaskSettings): TaskAccepted {
+function acceptedPayload(
+  decided: Decided,
+  { row, retries }: Extract<Acceptance, { kind: 'accepted' }>,
+  now: number,
+  settings: TaskSettings,
+): TaskAccepted {
   const common = commonPayload(decided, settings)
   const { limits, wallMs, waitMs, profile } = settings
-  const { defaultBranch, baseSha } = decided.gathered.facts
+  const { facts } = decided.gathered
   return {
     ...common,
-    askedAt: decided.event.createdAt,
-    command: { ...common.command, verb: row.verb },
-    base: { ref: defaultBranch, sha: baseSha ?? emptySha },
-    grant: grantOf(row, { operatorProfile: profile, delivery: 'github', trusted: decided.gathered.facts.subjectTrusted }),
+    askedAt: decided.asked.createdAt,
+    command: { ...common.command, verb: row.verb, ...(retries ? { text: retries.text } : {}) },
+    ...(retries ? { retries: retries.taskId } : {}),
+    base: { ref: facts.defaultBranch, sha: facts.baseSha ?? emptySha },
+    ...pullPayload(facts.pull),
+    grant: grantOf(row, { operatorProfile: profile, delivery: 'github', trusted: isTrusted(facts) }),
     limits,
     delivery: 'github',
     deadlineAt: now + wallMs + waitMs,
   }
+}
+
+function pullPayload(pull: GatheredFacts['facts']['pull']): Pick<TaskAccepted, 'pull'> {
+  if (pull === null) return {}
+  const { isOpen: _, ...target } = pull
+  return { pull: target }
 }
 
 /** Stands for "no commit" where a command needs none (help in an empty repository). */
@@ -113,37 +140,51 @@ function refusedPayload(decided: Decided, { reason, words }: { reason: string; w
   return { ...commonPayload(decided, settings), reason, words }
 }
 
-function acceptedEffects(decided: Decided, row: CommandRow, settings: TaskSettings): EffectProposal[] {
-  const eyes = reactTo(decided.event, 'eyes')
-  if (row.road !== 'reply') return [eyes, ...notes(decided)]
-  return [eyes, commentOn(decided.event, 1, [renderHelp(settings.prefix), ...decided.notes].join('\n\n'))]
+function acceptedEffects(decided: Decided, row: CommandRow, taskId: string): EffectProposal[] {
+  const { asked, reply, notes } = decided
+  if (reply !== null) return [...reactTo(asked, 'eyes'), answer(asked, 1, [reply, ...notes].join('\n\n'))]
+  return [...reactTo(asked, 'eyes'), ...queuedCheckRun(decided, row, taskId), ...notesOf(decided)]
 }
 
 /** The same refusal is said once; after that a reaction tells the person that the command was seen. */
 function refusedEffects(decided: Decided, { words }: { words: string }): EffectProposal[] {
-  const { event, saidBefore } = decided
-  if (saidBefore) return [reactTo(event, 'confused'), ...notes(decided)]
-  return [commentOn(event, 1, `@${event.actor.login} ${[words, ...decided.notes].join(' ')}`)]
+  const { asked, saidBefore, notes } = decided
+  if (saidBefore) return [...reactTo(asked, 'confused'), ...notesOf(decided)]
+  return [answer(asked, 1, `@${asked.actor.login} ${[words, ...notes].join(' ')}`)]
 }
 
 /** What belongs to the whole comment and not to one command. The first ordinal is the answer's, or the worker's. */
-function notes({ event, notes }: Decided): EffectProposal[] {
-  return notes.length === 0 ? [] : [commentOn(event, 2, `@${event.actor.login} ${notes.join(' ')}`)]
+function notesOf({ asked, notes }: Decided): EffectProposal[] {
+  return notes.length === 0 ? [] : [answer(asked, 2, `@${asked.actor.login} ${notes.join(' ')}`)]
 }
 
-function reactTo(event: CommentEvent, content: 'eyes' | 'confused'): EffectProposal {
-  return { kind: 'reaction', ordinal: 1, intent: { ...placeOf(event), subject: { commentId: event.commentId }, content } }
+/** A change to a pull request is shown among its checks from the moment it waits. */
+function queuedCheckRun({ asked, gathered }: Decided, row: CommandRow, taskId: string): EffectProposal[] {
+  const { pull } = gathered.facts
+  if (pull === null || row.road !== 'fix') return []
+  const text = { title: 'queued', summary: `Asked by @${asked.actor.login}.` }
+  const state = { checkRunId: null, status: 'queued', conclusion: null } as const
+  const run = { headSha: pull.headSha, name: `grok / ${row.verb}`, externalId: taskId }
+  return [{ kind: 'check-run', ordinal: 1, intent: { ...placeOf(asked), ...run, ...state, ...text } }]
 }
 
-function commentOn(event: CommentEvent, ordinal: number, body: string): EffectProposal {
-  return { kind: 'comment', ordinal, intent: { ...placeOf(event), number: event.subject.number, since: event.createdAt, body } }
+function reactTo(asked: Asked, content: 'eyes' | 'confused'): EffectProposal[] {
+  if (asked.reactTo === null) return []
+  return [{ kind: 'reaction', ordinal: 1, intent: { ...placeOf(asked), subject: asked.reactTo, content } }]
 }
 
-function placeOf(event: CommentEvent) {
+/** Where it was asked: in the thread of a review, or in the conversation. */
+function answer(asked: Asked, ordinal: number, body: string): EffectProposal {
+  const { threadId } = asked.source
+  const intent = { ...placeOf(asked), number: asked.subject.number, since: asked.createdAt, body }
+  return threadId === undefined ? { kind: 'comment', ordinal, intent } : { kind: 'reply', ordinal, intent: { ...intent, threadId } }
+}
+
+function placeOf(asked: Asked) {
   return {
-    owner: event.repository.owner,
-    repo: event.repository.name,
-    repositoryId: event.repository.id,
-    installationId: event.installationId,
+    owner: asked.repository.owner,
+    repo: asked.repository.name,
+    repositoryId: asked.repository.id,
+    installationId: asked.installationId,
   }
 }

@@ -1,68 +1,148 @@
-import * as z from 'zod'
+import type { TaskAccepted } from '../domain/index.ts'
+import type { ReactionSubject } from '../github/index.ts'
 import type { Delivery } from '../ledger/index.ts'
+import { type EventPayload, type EventUser, eventPayloads } from './event-payloads.ts'
+import { isServedEvent, type ServedEvent } from './served-events.ts'
 
-const User = z.object({ login: z.string(), id: z.int(), type: z.string() })
-const Repository = z.object({ id: z.int(), name: z.string(), owner: z.object({ login: z.string() }) })
-
-const IssueComment = z.object({
-  action: z.literal('created'),
-  comment: z.object({ id: z.int(), body: z.string().nullable(), created_at: z.string(), user: User.nullable() }),
-  issue: z.object({
-    number: z.int(),
-    title: z.string(),
-    body: z.string().nullable(),
-    locked: z.boolean().optional(),
-    user: User.nullable(),
-    pull_request: z.unknown().optional(),
-  }),
-  repository: Repository,
-  installation: z.object({ id: z.int() }),
-  sender: User,
-})
+type Source = NonNullable<TaskAccepted['source']>
 
 /** What a delivery asks about, as one shape for all events: who said what, where. */
-export type CommentEvent = {
+export type Asked = {
+  source: Source
+  /** The review it belongs to: one that was submitted with many comments is one request. Null: none. */
+  reviewId: number | null
   text: string
-  commentId: number
+  /** By GitHub's clock. */
   createdAt: string
-  actor: { id: number; login: string; type: string }
+  actor: EventUser
   repository: { id: number; owner: string; name: string }
   installationId: number
   subject: { kind: 'issue' | 'pull'; number: number; title: string; body: string }
   /** Who wrote the title and the body; null: the account is gone. */
-  author: { id: number; login: string; type: string } | null
+  author: EventUser | null
   locked: boolean
+  /** What the eyes are put on; null: nothing there can be reacted to. */
+  reactTo: ReactionSubject | null
 }
 
-export type EventRead = { kind: 'comment'; event: CommentEvent } | { kind: 'ignored'; reason: string }
+/** A click on a button of a check run: what it is about stands in the ledger, under the check run's external id. */
+export type Clicked = Pick<Asked, 'actor' | 'repository' | 'installationId'> & {
+  checkRunId: number
+  appId: number | null
+  taskId: string
+  identifier: string
+}
+
+export type EventRead =
+  | { kind: 'asked'; asked: Asked }
+  | { kind: 'clicked'; clicked: Clicked }
+  /** The issue or pull request is over, and with it what runs for it. */
+  | { kind: 'closed'; closed: Pick<Asked, 'actor' | 'repository' | 'subject'> }
+  | { kind: 'ignored'; reason: string }
+
+/** Event → target, in one place, for every event that is served: one that has no row here does not compile. */
+const targets: { [E in ServedEvent]: (payload: EventPayload<E>) => EventRead } = {
+  issue_comment: payload => {
+    const { comment, issue } = payload
+    const kind = issue.pull_request ? 'pull' : 'issue'
+    return asked(payload, issue, kind, comment.user, {
+      source: { kind: 'comment', id: comment.id },
+      text: comment.body,
+      createdAt: comment.created_at,
+      reactTo: { commentId: comment.id },
+    })
+  },
+  issues: payload =>
+    payload.action === 'closed' ? closed(payload, payload.issue, 'issue') : askedAtOpening(payload, payload.issue, 'issue'),
+  pull_request: payload =>
+    payload.action === 'closed' ? closed(payload, payload.pull_request, 'pull') : askedAtOpening(payload, payload.pull_request, 'pull'),
+  pull_request_review: payload => {
+    const { review } = payload
+    return asked(payload, payload.pull_request, 'pull', review.user, {
+      source: { kind: 'review', id: review.id },
+      reviewId: review.id,
+      text: review.body,
+      createdAt: review.submitted_at ?? payload.pull_request.created_at,
+      reactTo: null,
+    })
+  },
+  pull_request_review_comment: payload => {
+    const { comment } = payload
+    return asked(payload, payload.pull_request, 'pull', comment.user, {
+      source: { kind: 'review-comment', id: comment.id, threadId: comment.in_reply_to_id ?? comment.id },
+      reviewId: comment.pull_request_review_id,
+      text: comment.body,
+      createdAt: comment.created_at,
+      reactTo: { reviewCommentId: comment.id },
+    })
+  },
+  check_run: payload => {
+    const { check_run: run, requested_action: action } = payload
+    if (!run.external_id) return { kind: 'ignored', reason: 'the check run has no external id' }
+    const identifier = payload.action === 'rerequested' ? 'retry' : (action?.identifier ?? '')
+    const clicked = { ...placeOf(payload), actor: payload.sender, checkRunId: run.id, appId: run.app?.id ?? null, identifier }
+    return { kind: 'clicked', clicked: { ...clicked, taskId: run.external_id } }
+  },
+}
+
+/** A payload that does not fit its event is ignored with a reason, never guessed. */
+export function readEvent({ event, body }: Pick<Delivery, 'event' | 'body'>): EventRead {
+  return isServedEvent(event) ? readPayload(event, body) : { kind: 'ignored', reason: `event ${event} is not one of ours` }
+}
+
+function readPayload<E extends ServedEvent>(event: E, body: Uint8Array): EventRead {
+  const parsed = eventPayloads[event].safeParse(JSON.parse(Buffer.from(body).toString('utf8'), wellFormed))
+  if (parsed.success) return targets[event](parsed.data as EventPayload<E>)
+  const [issue] = parsed.error.issues
+  return { kind: 'ignored', reason: `payload: ${issue?.path.join('.')} ${issue?.message}` }
+}
 
 /** JSON can name half of a character, which no text we record, sign or send can hold. */
 function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value
 }
 
-/** Event → target, in one place. A payload that does not fit its event is ignored with a reason, never guessed. */
-export function readEvent(delivery: Pick<Delivery, 'event' | 'body'>): EventRead {
-  if (delivery.event !== 'issue_comment') return { kind: 'ignored', reason: `event ${delivery.event} is not one of ours` }
-  const parsed = IssueComment.safeParse(JSON.parse(Buffer.from(delivery.body).toString('utf8'), wellFormed))
-  if (!parsed.success)
-    return { kind: 'ignored', reason: `payload: ${parsed.error.issues[0]?.path.join('.')} ${parsed.error.issues[0]?.message}` }
-  const { comment, issue, repository, installation, sender } = parsed.data
-  if (comment.user === null) return { kind: 'ignored', reason: 'the comment has no author any more' }
+type Common = Pick<EventPayload<'issues'>, 'repository' | 'installation' | 'sender'>
+type Thread = Pick<EventPayload<'pull_request'>['pull_request'], 'id' | 'number' | 'title' | 'body' | 'created_at' | 'locked' | 'user'>
+type Said = Pick<Asked, 'source' | 'createdAt' | 'reactTo'> & { text: string | null; reviewId?: number | null }
+
+function asked(common: Common, thread: Thread, kind: 'issue' | 'pull', author: EventUser | null, said: Said): EventRead {
+  if (author === null) return { kind: 'ignored', reason: 'it has no author any more' }
   // Somebody else's name on the event (an edit, a transfer) never speaks for the author.
-  if (comment.user.id !== sender.id) return { kind: 'ignored', reason: 'sender and author differ' }
+  if (author.id !== common.sender.id) return { kind: 'ignored', reason: 'sender and author differ' }
   return {
-    kind: 'comment',
-    event: {
-      text: comment.body ?? '',
-      commentId: comment.id,
-      createdAt: comment.created_at,
-      actor: sender,
-      repository: { id: repository.id, owner: repository.owner.login, name: repository.name },
-      installationId: installation.id,
-      subject: { kind: issue.pull_request ? 'pull' : 'issue', number: issue.number, title: issue.title, body: issue.body ?? '' },
-      author: issue.user,
-      locked: issue.locked ?? false,
+    kind: 'asked',
+    asked: {
+      ...placeOf(common),
+      ...said,
+      text: said.text ?? '',
+      reviewId: said.reviewId ?? null,
+      actor: common.sender,
+      subject: subjectOf(thread, kind),
+      author: thread.user,
+      locked: thread.locked ?? false,
     },
   }
+}
+
+/** The text of an issue or a pull request speaks when it is opened, never when it is edited. */
+function askedAtOpening(common: Common, thread: Thread, kind: 'issue' | 'pull'): EventRead {
+  return asked(common, thread, kind, thread.user, {
+    source: { kind, id: thread.id },
+    text: thread.body,
+    createdAt: thread.created_at,
+    reactTo: { issueNumber: thread.number },
+  })
+}
+
+function closed(common: Common, thread: Thread, kind: 'issue' | 'pull'): EventRead {
+  return { kind: 'closed', closed: { ...placeOf(common), actor: common.sender, subject: subjectOf(thread, kind) } }
+}
+
+function subjectOf({ number, title, body }: Thread, kind: 'issue' | 'pull'): Asked['subject'] {
+  return { kind, number, title, body: body ?? '' }
+}
+
+function placeOf({ repository: { id, owner, name }, installation }: Common) {
+  return { repository: { id, owner: owner.login, name }, installationId: installation.id }
 }

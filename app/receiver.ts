@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { crashpoint, type Logger } from '../telemetry/index.ts'
+import { isServedEvent, servedEvents } from './served-events.ts'
 
 /** What the receiver needs: somewhere durable to put a delivery, and someone to tell. */
 export type ReceiverPorts = {
@@ -19,11 +20,6 @@ export type ReceiverPorts = {
 }
 
 export type ReceiverOptions = { secret: string; deliveryBytesMax: number; paths: readonly string[] }
-
-/** Only these are kept; everything else is answered 202 and forgotten. */
-const keptEvents: Readonly<Record<string, readonly string[]>> = {
-  issue_comment: ['created'],
-}
 
 /**
  * The raw door for webhooks: bytes → limit → HMAC over those bytes → store → answer. 2xx leaves only after the delivery is
@@ -61,12 +57,16 @@ async function receive(request: IncomingMessage, options: ReceiverOptions, ports
   if (!/^[\w-]{1,100}$/.test(id) || event === '') return { status: 400, text: 'X-GitHub-Delivery or X-GitHub-Event missing' }
   const action = actionOf(body)
   if (action === null) return { status: 400, text: 'the body is not JSON' }
-  if (!keptEvents[event]?.includes(action)) return { status: 202, text: 'not one of our events' }
+  if (!isServed(event, action)) return { status: 202, text: 'not one of our events' }
   crashpoint('receiver.beforeStore')
   const kind = await ports.recordDelivery({ id, event, action, body, receivedAt: ports.now() })
   crashpoint('receiver.afterStore')
   if (kind === 'recorded') ports.onDelivery(id)
   return { status: 202, text: kind }
+}
+
+function isServed(event: string, action: string): boolean {
+  return isServedEvent(event) && (servedEvents[event] as readonly string[]).includes(action)
 }
 
 function header(request: IncomingMessage, name: string): string {

@@ -162,15 +162,17 @@ function openIntake(options: ServeOptions, { lead, ledger, queue, github, marker
       queue,
       now: Date.now,
       allowedOwners: options.allowedOwners,
-      allowedBots: [],
+      get allowedBots() {
+        return settings().operator.bots ?? []
+      },
       readSwitch: async () => ((await ledger.switch('runs'))?.value === 'pulled' ? 'pulled' : 'on'),
       newTaskId: () => `t_${ulid()}`,
       ...(options.settled ? { settled: options.settled } : {}),
       settings: async () => {
         const { limits, prefix, operator } = settings()
         const { taskWallMs: wallMs, taskWaitMs: waitMs } = limits
-        const { subjectBytesMax, commandsPerCommentMax, commandTextBytesMax, refusalQuietMs } = limits
-        const numbers = { wallMs, waitMs, subjectBytesMax, commandsPerCommentMax, commandTextBytesMax, refusalQuietMs }
+        const { subjectBytesMax, commandsPerCommentMax, commandTextBytesMax, refusalQuietMs, botRunsPerHourMax } = limits
+        const numbers = { wallMs, waitMs, subjectBytesMax, commandsPerCommentMax, commandTextBytesMax, refusalQuietMs, botRunsPerHourMax }
         return { prefix, profile: operator.sandbox?.profile ?? null, limits: taskLimitsOf(limits), ...numbers }
       },
     },

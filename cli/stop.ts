@@ -72,7 +72,7 @@ async function stopAll(rows: readonly TaskRow[], waitMs: number, opened: OpenedL
   const timeUp = waitMs === 0 ? AbortSignal.abort() : AbortSignal.timeout(Math.min(Math.ceil(waitMs), timerMsMax))
   const asked: Asked[] = []
   for (const row of rows) {
-    const wasOpen = await requestCancel(opened.ledger, row.taskId, 'the operator', Date.now())
+    const wasOpen = await requestCancel(opened.ledger, row.taskId, { by: 'the operator', reason: 'asked to stop' }, Date.now())
     asked.push({ row, wasOpen, startedAt: performance.now(), patch: null })
   }
   for (const each of asked.filter(({ wasOpen }) => wasOpen)) {

@@ -47,6 +47,7 @@ export const limitTable = {
   rateLimitWaitMsMax: { default: 3_600_000, why: 'how long GitHub may ask to be left alone; its own window is an hour' },
   effectGiveUpMs: { default: 86_400_000, why: 'what could not be done for so long is not done any more' },
   refusalQuietMs: { default: 86_400_000, why: 'the same refusal of the same person in the same thread is said once, then a reaction' },
+  botRunsPerHourMax: { default: 2, why: 'runs that bots may start in one thread within an hour: two that answer each other stop' },
   storeKeepMs: { default: 1_209_600_000, why: 'how long the trees and the commit of an ended task are kept' },
   bodyCharactersMax: { default: 58_000, why: 'comments and bodies are cut at a block before GitHub would refuse them' },
   sandboxPoolSize: { default: 2, why: 'command sandboxes started ahead in one session' },

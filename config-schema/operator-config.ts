@@ -39,6 +39,8 @@ export const OperatorConfig = z.strictObject({
       allowPrivate: z.array(HostPort).max(20).optional(),
     })
     .optional(),
+  /** Ids of the bots whose comments may start work; every other bot's are ignored. */
+  bots: z.array(z.int().positive()).max(50).optional(),
   /** Whether CI starts on our commits: see `effectiveConfig`. */
   ci: z.enum(['always', 'after-approval']).optional(),
   /** Who signs receipts, when it is not the key in the data folder or the environment: a command, such as a KMS client. */

@@ -14,5 +14,5 @@ export {
   updateComment,
 } from './comments.ts'
 export { createGitHubApp, type GitHubApp, type Permissions } from './github-app.ts'
-export { createPull, listPullsFrom, type NewPull, type PullFound } from './pulls.ts'
+export { createPull, listPullsFrom, type NewPull, type PullFacts, type PullFound, readPull } from './pulls.ts'
 export { type RepositoryFacts, type Role, readBranchSha, readRepository, readRole } from './read-facts.ts'

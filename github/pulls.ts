@@ -15,6 +15,28 @@ export async function listPullsFrom(api: Octokit, { owner, repo }: RepositoryNam
   return pulls.map(toFound)
 }
 
+export type PullFacts = {
+  isOpen: boolean
+  headSha: string
+  headRef: string
+  /** The head lies in another repository, or in one that is gone. */
+  fork: boolean
+  baseRef: string
+  baseSha: string
+}
+
+export async function readPull(api: Octokit, { owner, repo }: RepositoryName, number: number): Promise<PullFacts> {
+  const { data } = await api.rest.pulls.get({ owner, repo, pull_number: number })
+  return {
+    isOpen: data.state === 'open',
+    headSha: data.head.sha,
+    headRef: data.head.ref,
+    fork: data.head.repo?.id !== data.base.repo.id,
+    baseRef: data.base.ref,
+    baseSha: data.base.sha,
+  }
+}
+
 type PullData = {
   number: number
   html_url: string

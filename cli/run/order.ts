@@ -41,6 +41,9 @@ export function decideRun(command: WrittenCommand, prefix: string, killSwitch: '
       botAllowed: false,
       role: 'admin',
       subject: 'issue',
+      pull: null,
+      lastFailed: null,
+      botRuns: 0,
       archived: false,
       locked: false,
       baseSha: '0'.repeat(40),
@@ -50,7 +53,7 @@ export function decideRun(command: WrittenCommand, prefix: string, killSwitch: '
       subjectTrusted: true,
       operatorProfile: null,
     },
-    prefix,
+    { prefix, botRunsPerHourMax: 0 },
   )
   if (acceptance.kind === 'accepted') {
     const { row } = acceptance
@@ -110,6 +113,7 @@ export function proposeRun(order: RunOrder, taskId: string, settings: WorkerSett
     meaningKey: createHash('sha256').update(`cli|${taskId}`).digest('hex'),
     // Runs of one folder do not wait for each other: each has its own copy, and none writes the folder.
     laneKey: `run:${taskId}`,
+    tenantKey: 'local',
     priority: 0,
     needsWorker: true,
     actor: 'cli',

@@ -165,7 +165,7 @@ async function work(claim: Claim, ports: WorkerPorts, output: RunOutput): Promis
   const stopWatching = watchClaim(claim, cancel, ports)
   const askToStop = (by: string) => {
     output.note('  stopping: the work so far is kept')
-    requestCancel(ports.ledger, claim.taskId, by, Date.now()).then(
+    requestCancel(ports.ledger, claim.taskId, { by, reason: 'asked to stop' }, Date.now()).then(
       () => cancel.abort(new Error('cancel was asked for')),
       error => cancel.abort(error),
     )

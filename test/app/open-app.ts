@@ -69,6 +69,7 @@ export async function openApp(): Promise<App> {
       commandsPerCommentMax: limits.commandsPerCommentMax,
       commandTextBytesMax: limits.commandTextBytesMax,
       refusalQuietMs: limits.refusalQuietMs,
+      botRunsPerHourMax: limits.botRunsPerHourMax,
     }),
   }
   const stopping = new AbortController()

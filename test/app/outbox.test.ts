@@ -190,6 +190,7 @@ async function addTask(taskId: string, state: 'prepared' | 'unknown') {
     taskId,
     meaningKey: taskId,
     laneKey: taskId,
+    tenantKey: 'i1',
     priority: 0,
     needsWorker: false,
     actor: 'github:1',

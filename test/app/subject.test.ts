@@ -19,5 +19,5 @@ test('half a character in a title, which JSON can name and no record can hold, i
   const [delivery] = await app.ledger.pendingDeliveries(1)
   if (delivery === undefined) throw new Error('there is no delivery')
   const body = Buffer.from(Buffer.from(delivery.body).toString('utf8').replace('"title":"a"', '"title":"a\\ud83d"'))
-  expect(readEvent({ ...delivery, body })).toMatchObject({ kind: 'comment', event: { subject: { title: 'a\ufffd' } } })
+  expect(readEvent({ ...delivery, body })).toMatchObject({ kind: 'asked', asked: { subject: { title: 'a\ufffd' } } })
 })

@@ -15,6 +15,9 @@ const facts: Facts = {
   botAllowed: false,
   role: 'write',
   subject: 'issue',
+  pull: null,
+  lastFailed: null,
+  botRuns: 0,
   archived: false,
   locked: false,
   baseSha: 'a'.repeat(40),
@@ -24,10 +27,12 @@ const facts: Facts = {
   subjectTrusted: true,
   operatorProfile: null,
 }
+const pull = { isOpen: true, fork: false, headSha: 'b'.repeat(40), headRef: 'topic', baseRef: 'main', baseSha: 'a'.repeat(40) }
+const failed = { taskId: 't_1', verb: 'fix', text: 'the parser' }
 const bot = { id: 8, login: 'robot[bot]', kind: 'bot' as const }
 const self = { id: 9, login: 'grokbot[bot]', kind: 'self' as const }
 const decide = (word: string, change: Partial<Facts> = {}, prefix = '/grok') =>
-  decideAcceptance({ index: 0, word, text: '' }, { ...facts, ...change }, prefix)
+  decideAcceptance({ index: 0, word, text: '' }, { ...facts, ...change }, { prefix, botRunsPerHourMax: 2 })
 
 describe('a command is accepted', () => {
   it.each<[string, string, Partial<Facts>, string]>([
@@ -44,8 +49,27 @@ describe('a command is accepted', () => {
     ['help, in an empty repository', 'help', { baseSha: null }, 'help'],
     ['help, where people may not write', 'help', { locked: true, archived: true }, 'help'],
   ])('%s', (_, word, change, verb) => {
-    expect(decide(word, change)).toEqual({ kind: 'accepted', row: commandTable.find(row => row.verb === verb) })
+    expect(decide(word, change)).toEqual({ kind: 'accepted', row: commandTable.find(row => row.verb === verb), retries: null })
   })
+})
+
+it('a retry is the last failed command, accepted by the row of that command', () => {
+  const row = commandTable.find(each => each.verb === 'fix')
+  expect(decide('retry', { lastFailed: failed })).toEqual({ kind: 'accepted', row, retries: failed })
+})
+
+it('a question about a closed pull request is accepted', () => {
+  expect(decide('ask', { subject: 'pull', pull: { ...pull, isOpen: false } })).toMatchObject({ kind: 'accepted' })
+})
+
+it('a bot that may start work is answered so many times an hour and no more', () => {
+  const asked = (botRuns: number) => decide('fix', { actor: bot, botAllowed: true, botRuns }).kind
+  expect([0, 1, 2, 3].map(asked)).toEqual(['accepted', 'accepted', 'ignored', 'ignored'])
+})
+
+it("a fork's code is nobody's whom we trust, whoever opened it", () => {
+  const facts = { subject: 'pull', pull: { ...pull, fork: true }, operatorProfile: 'read-only' } as const
+  expect(decide('fix', facts)).toMatchObject({ kind: 'refused', reason: 'no-profile' })
 })
 
 describe('nothing is said to', () => {
@@ -65,28 +89,34 @@ describe('nothing is said to', () => {
 describe('a command is refused with a reason', () => {
   const spent = { kind: 'spent', words: 'Not started: today’s budget is spent.' } as const
   it.each<[string, string, Partial<Facts>, RefusalReason, string]>([
-    ['that is none', 'frobnicate', {}, 'unknown-command', '`/grok frobnicate` is not a command. Try `fix`, `cancel`, `help`.'],
-    ['without a word', '', {}, 'unknown-command', '`/grok …` is not a command. Try `fix`, `cancel`, `help`.'],
+    [
+      'that is none',
+      'frobnicate',
+      {},
+      'unknown-command',
+      '`/grok frobnicate` is not a command. Try `fix`, `ask`, `status`, `cancel`, `retry`, `help`.',
+    ],
+    ['without a word', '', {}, 'unknown-command', '`/grok …` is not a command. Try `fix`, `ask`, `status`, `cancel`, `retry`, `help`.'],
     [
       'that would break out of our words',
       '`@everyone\n# hi`',
       {},
       'unknown-command',
-      '`/grok everyonehi` is not a command. Try `fix`, `cancel`, `help`.',
+      '`/grok everyonehi` is not a command. Try `fix`, `ask`, `status`, `cancel`, `retry`, `help`.',
     ],
     [
       'that is very long',
       'x'.repeat(500),
       {},
       'unknown-command',
-      `\`/grok ${'x'.repeat(40)}\` is not a command. Try \`fix\`, \`cancel\`, \`help\`.`,
+      `\`/grok ${'x'.repeat(40)}\` is not a command. Try \`fix\`, \`ask\`, \`status\`, \`cancel\`, \`retry\`, \`help\`.`,
     ],
     [
       'that is a property of every object',
       'constructor',
       {},
       'unknown-command',
-      '`/grok constructor` is not a command. Try `fix`, `cancel`, `help`.',
+      '`/grok constructor` is not a command. Try `fix`, `ask`, `status`, `cancel`, `retry`, `help`.',
     ],
     [
       'from nobody',
@@ -116,7 +146,27 @@ describe('a command is refused with a reason', () => {
       'role',
       '`/grok fix` needs write access here; you have read. A maintainer can run it for you.',
     ],
-    ['at the wrong place', 'fix', { subject: 'pull' }, 'wrong-place', '`/grok fix` works on issues only.'],
+    [
+      'on a closed pull request',
+      'fix',
+      { subject: 'pull', pull: { ...pull, isOpen: false } },
+      'closed',
+      'Not started: this pull request is closed.',
+    ],
+    [
+      'to retry where nothing failed',
+      'retry',
+      {},
+      'nothing-to-retry',
+      'Not started: no run here has failed, so there is nothing to retry.',
+    ],
+    [
+      'to retry from somebody who may not give the command itself',
+      'retry',
+      { role: 'triage', lastFailed: failed },
+      'role',
+      '`/grok retry` needs write access here; you have triage. A maintainer can run it for you.',
+    ],
     ['in an archived repository', 'fix', { archived: true }, 'archived', 'Not started: this repository is archived.'],
     ['in a locked conversation', 'fix', { locked: true }, 'locked', 'Not started: this conversation is locked.'],
     ['while runs are switched off', 'fix', { killSwitch: 'pulled' }, 'switched-off', 'Not started: the operator has switched runs off.'],
@@ -139,7 +189,9 @@ describe('a command is refused with a reason', () => {
     expect(decide(word, change)).toEqual({ kind: 'refused', reason, words })
   })
   it('in the words of the operator’s prefix', () => {
-    expect(decide('nonsense', {}, '/mend')).toMatchObject({ words: '`/mend nonsense` is not a command. Try `fix`, `cancel`, `help`.' })
+    expect(decide('nonsense', {}, '/mend')).toMatchObject({
+      words: '`/mend nonsense` is not a command. Try `fix`, `ask`, `status`, `cancel`, `retry`, `help`.',
+    })
   })
 })
 
@@ -185,6 +237,6 @@ describe('the command table', () => {
   })
   it('is decided the same way each time, and changes no facts', () => {
     const frozen = Object.freeze({ ...facts })
-    expect(decideAcceptance({ index: 0, word: 'fix', text: '' }, frozen, '/grok')).toEqual(decide('fix'))
+    expect(decideAcceptance({ index: 0, word: 'fix', text: '' }, frozen, { prefix: '/grok', botRunsPerHourMax: 2 })).toEqual(decide('fix'))
   })
 })

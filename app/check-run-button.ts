@@ -1,0 +1,44 @@
+import { checkRunButtons, type WrittenCommand } from '../domain/index.ts'
+import type { Ledger } from '../ledger/index.ts'
+import type { Asked, Clicked } from './read-event.ts'
+
+/**
+ * What a click is about: the issue or pull request of the task that the check run belongs to. The external id is only
+ * believed of our own check runs, and only within the repository of its task.
+ */
+export async function locateClick(
+  clicked: Clicked,
+  ownAppId: number,
+  { ledger, now }: { ledger: Pick<Ledger, 'readEvents'>; now(): number },
+): Promise<{ kind: 'asked'; asked: Asked } | { kind: 'ignored'; reason: string }> {
+  if (clicked.appId !== ownAppId) return { kind: 'ignored', reason: 'the check run is not ours' }
+  const [first] = await ledger.readEvents(clicked.taskId)
+  const task = first?.type === 'task.accepted' ? first.payload : null
+  if (!task?.subject || task.repository.id !== clicked.repository.id)
+    return { kind: 'ignored', reason: 'the check run belongs to no task of this repository' }
+  const { actor, repository, installationId, checkRunId } = clicked
+  const { kind, number, title, body, trusted } = task.subject
+  return {
+    kind: 'asked',
+    asked: {
+      source: { kind: 'button', id: checkRunId },
+      reviewId: null,
+      text: '',
+      createdAt: new Date(now()).toISOString(),
+      actor,
+      repository,
+      installationId,
+      subject: { kind, number, title, body },
+      // Who wrote the snapshot was looked at when it was taken: then the click's own role decides, else nobody's does.
+      author: trusted === true ? actor : null,
+      locked: false,
+      reactTo: null,
+    },
+  }
+}
+
+/** A button that is not in the table is an unknown command like any other. */
+export function commandOfButton({ identifier }: Clicked): WrittenCommand {
+  const button = checkRunButtons.find(each => each.identifier === identifier)
+  return { index: 0, word: button?.verb ?? (identifier || 'help'), text: '' }
+}

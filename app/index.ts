@@ -1,5 +1,6 @@
 export { requestCancel, type SettledDelivery, type Taken } from './intake.ts'
 export { type IntakeLoop, startIntakeLoop } from './intake-loop.ts'
+export { createMintServer } from './mint-server.ts'
 export { parseCommands } from './parse-commands.ts'
 export { createReadiness } from './readiness.ts'
 export { createReceiver, type ReceiverPorts } from './receiver.ts'

@@ -10,6 +10,8 @@ export const appLimits = {
   checkKeptMs: 1_000,
   /** Effects the app's half prepares for one task: a reaction, an answer or a check run, a note. */
   effectsOfTaskMax: 3,
+  /** A worker's call for a token. */
+  mintCallBytesMax: 16_384,
   /** Runs that one status names. */
   statusLinesMax: 10,
   /** The time in which the runs that bots start in one thread are counted. */

@@ -1,6 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { crashpoint, type Logger } from '../telemetry/index.ts'
+import type { createPages } from './pages/create-pages.ts'
+import type { PageAnswer } from './pages/page-answer.ts'
+import { sendPage } from './pages/send-page.ts'
 import { isServedEvent, servedEvents } from './served-events.ts'
 
 /** What the receiver needs: somewhere durable to put a delivery, and someone to tell. */
@@ -15,6 +18,8 @@ export type ReceiverPorts = {
   onDelivery(id: string): void
   /** Why deliveries should go elsewhere for now; null = they may come. What comes all the same is stored if it can be. */
   notReady(): Promise<string | null>
+  /** The pages behind links; absent: there are none. Null: not one of them. */
+  pages?: ReturnType<typeof createPages>
   now(): number
   logger: Logger
 }
@@ -38,7 +43,7 @@ export function createReceiver(options: ReceiverOptions, ports: ReceiverPorts): 
   })
 }
 
-type Answer = { status: number; text: string }
+type Answer = { status: number; text: string } | PageAnswer
 
 async function receive(request: IncomingMessage, options: ReceiverOptions, ports: ReceiverPorts): Promise<Answer> {
   const path = request.url?.split('?', 1)[0] ?? ''
@@ -47,6 +52,8 @@ async function receive(request: IncomingMessage, options: ReceiverOptions, ports
     const why = await ports.notReady()
     return why === null ? { status: 200, text: 'ready' } : { status: 503, text: `not ready: ${why}` }
   }
+  const page = await ports.pages?.({ method: request.method ?? '', url: request.url ?? '' })
+  if (page) return page
   if (!options.paths.includes(path)) return { status: 404, text: 'no such page' }
   if (request.method !== 'POST') return { status: 405, text: 'POST only' }
   const body = await readBody(request, options.deliveryBytesMax)
@@ -104,6 +111,8 @@ function actionOf(body: Buffer): string | null {
   }
 }
 
-function reply(response: ServerResponse, { status, text }: Answer) {
+function reply(response: ServerResponse, answer: Answer) {
+  if ('body' in answer) return sendPage(response, answer)
+  const { status, text } = answer
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`)
 }

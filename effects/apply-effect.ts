@@ -32,7 +32,7 @@ async function dispatch(effect: Effect, known: EffectState | null, ports: Effect
   const before = known?.tries ?? 0
   for (let attempt = before + 1; attempt <= before + effectsLimits.triesMax; attempt++) {
     // A token of its own for each try: the one of the try before may be what was refused.
-    const opened = await openContext(effect, ports)
+    const opened = await openContext(effect, ports, 'send')
     if (opened.kind === 'refused') return await settleRefused(effect, mayExist, opened.reason, ports)
     if (mayExist) {
       const found = await readBackTwice(effect, opened.context, ports)
@@ -57,7 +57,7 @@ async function dispatch(effect: Effect, known: EffectState | null, ports: Effect
 }
 
 async function lookLast(effect: Effect, waitMs: number | null, ports: EffectPorts): Promise<Settled> {
-  const opened = await openContext(effect, ports)
+  const opened = await openContext(effect, ports, 'look')
   if (opened.kind === 'refused') return await settleRefused(effect, true, opened.reason, ports)
   const last = await readBackTwice(effect, opened.context, ports)
   // It is known not to be there, so nothing is unknown: the caller may wait and come back.

@@ -210,3 +210,9 @@ function isOurs(body: string, kind: string, { markerKey, task, key }: EffectCont
   const found = readMarker(markerKey, body, place)
   return found !== null && found.kind === kind && found.task === task && found.key === key
 }
+
+/** All that a task with these effects may ever need of GitHub: what they write, and what is read for them. */
+export function permissionsOf(kinds: readonly EffectKind[]): Permissions {
+  const reads: Permissions = { metadata: 'read', contents: 'read', issues: 'read', pull_requests: 'read' }
+  return Object.assign({}, reads, ...kinds.map(kind => effectKinds[kind].permissions))
+}

@@ -1,5 +1,5 @@
 import type { EffectKind } from '../domain/index.ts'
-import { classifyError } from '../github/index.ts'
+import { classifyError, type Permissions } from '../github/index.ts'
 import type { EffectContext, EffectKindRow, ReadBack } from './effect-kinds.ts'
 import type { EffectPorts } from './effect-ports.ts'
 import type { Intent } from './intents.ts'
@@ -14,11 +14,12 @@ export type Opened = { kind: 'open'; context: EffectContext } | { kind: 'refused
  * change that: the App was removed or suspended there, the repository is gone. Throws when GitHub is away, and for 401,
  * which is about the App's own key and says nothing about the place.
  */
-export async function openContext(effect: Effect, ports: EffectPorts): Promise<Opened> {
+export async function openContext(effect: Effect, ports: EffectPorts, purpose: 'send' | 'look'): Promise<Opened> {
   const { installationId, repositoryId } = effect.intent
+  const permissions = purpose === 'send' ? effect.row.permissions : readOnly(effect.row.permissions)
   let token: string
   try {
-    token = await ports.mint({ installationId, repositoryId, permissions: effect.row.permissions })
+    token = await ports.mint({ installationId, repositoryId, permissions })
   } catch (error) {
     const reason = refusalOf(error)
     if (reason === null) throw error
@@ -27,6 +28,10 @@ export async function openContext(effect: Effect, ports: EffectPorts): Promise<O
   const { task, key } = effect
   const { markerKey, git } = ports
   return { kind: 'open', context: { task, key, api: ports.api(token), token, botLogin: await ports.botLogin(), markerKey, git } }
+}
+
+function readOnly(permissions: Permissions): Permissions {
+  return Object.fromEntries(Object.keys(permissions).map(name => [name, 'read']))
 }
 
 /**

@@ -34,7 +34,7 @@ export async function settleByReadBack(
   if (known.state === 'prepared')
     return await settle({ id }, { state: 'rejected', remote: {}, reason: tooLate, foundByReadBack: false }, ports)
   const effect = recordedEffect(task, id, known)
-  const opened = await openContext(effect, ports)
+  const opened = await openContext(effect, ports, 'look')
   const found = opened.kind === 'open' ? await readBackTwice(effect, opened.context, ports) : opened
   if (found.kind === 'stopped') return { kind: 'stopped', sent: true }
   if (found.kind === 'found')

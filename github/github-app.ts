@@ -3,7 +3,13 @@ import { Octokit } from '@octokit/rest'
 import { registerSecret } from '../telemetry/index.ts'
 
 export type Permissions = Readonly<Record<string, 'read' | 'write'>>
-export type TokenRequest = { installationId: number; repositoryId: number; permissions: Permissions }
+export type TokenRequest = {
+  installationId: number
+  repositoryId: number
+  permissions: Permissions
+  /** The attempt that asks: a worker's tokens come from the app's process, which makes none without it. */
+  for?: { taskId: string; attempt: number }
+}
 export type MintedToken = { token: string; expiresAt: string }
 
 /** The App's identity and its mint: the only place that holds the App's private key. */
@@ -36,7 +42,7 @@ export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
       registerSecret(data.token, Date.parse(data.expires_at))
       return { token: data.token, expiresAt: data.expires_at }
     },
-    api: token => (token === null ? asApp : new Octokit({ ...clientOptions(options), auth: token })),
+    api: token => (token === null ? asApp : createClient(options, token)),
     identity() {
       identity ??= asApp.rest.apps.getAuthenticated().then(({ data }) => {
         if (!data?.slug) throw new Error('GitHub did not name the App: its key or id is wrong')
@@ -50,7 +56,11 @@ export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
   }
 }
 
-function clientOptions(options: GitHubAppOptions) {
+export function createClient(options: Pick<GitHubAppOptions, 'apiUrl' | 'timeoutMs'>, token: string): Octokit {
+  return new Octokit({ ...clientOptions(options), auth: token })
+}
+
+function clientOptions(options: Pick<GitHubAppOptions, 'apiUrl' | 'timeoutMs'>) {
   const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
   // A write that got no answer is read back by the effects ledger, so the client itself never repeats one.
   return {

@@ -14,5 +14,7 @@ export {
   updateComment,
 } from './comments.ts'
 export { createGitHubApp, type GitHubApp, type Permissions } from './github-app.ts'
+export { type IdentityAnswer, MintAnswer, MintCall, passedHeaders } from './mint-channel.ts'
 export { createPull, listPullsFrom, type NewPull, type PullFacts, type PullFound, readPull } from './pulls.ts'
 export { type RepositoryFacts, type Role, readBranchSha, readRepository, readRole } from './read-facts.ts'
+export { createRemoteApp } from './remote-app.ts'

@@ -14,7 +14,7 @@ export function effectPortsOf(task: EffectTask, base: Base | null): EffectPorts 
   return {
     record: events => task.log.record(...events).then(() => 'recorded' as const, fencedOrThrow),
     holds: () => ledger.holdsTask({ taskId: task.id, attempt: task.attempt }, now()),
-    mint: async request => (await github.mint(request)).token,
+    mint: async request => (await github.mint({ ...request, for: { taskId: task.id, attempt: task.attempt } })).token,
     api: token => github.api(token),
     botLogin: async () => (await github.identity()).botLogin,
     git: base ? gitPortOf(base, task.stop) : noGit('this task has no repository'),

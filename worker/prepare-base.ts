@@ -116,11 +116,17 @@ function tenantOf({ accepted }: Task): string {
 }
 
 /** A token that can only read this repository's contents, minted when git asks for it; none for a local folder. */
-function readCredential({ accepted, ports }: Task): (() => Promise<string>) | null {
+function readCredential({ id: taskId, attempt, accepted, ports }: Task): (() => Promise<string>) | null {
   const { github } = ports
   const { installationId } = accepted
   if (github === null || installationId === null) return null
-  return async () => (await github.mint({ installationId, repositoryId: accepted.repository.id, permissions: { contents: 'read' } })).token
+  const request = {
+    installationId,
+    repositoryId: accepted.repository.id,
+    permissions: { contents: 'read' },
+    for: { taskId, attempt },
+  } as const
+  return async () => (await github.mint(request)).token
 }
 
 async function readConfig(mirror: Mirror, sha: string): Promise<RepositoryRead> {

@@ -96,7 +96,7 @@ async function effectPortsOf({ taskId, attempts: attempt }: TaskRow, seq: number
       const row = await ledger.task(taskId)
       return row?.state === 'ended' && row.attempts === attempt && row.lastSeq === expectedSeq && row.erasedAt === null
     },
-    mint: async request => (await github.mint(request)).token,
+    mint: async request => (await github.mint({ ...request, for: { taskId, attempt } })).token,
     api: token => github.api(token),
     botLogin: async () => (await github.identity()).botLogin,
     git: { ...noGit('its task has ended'), readRef: readBranch(ports.stop) },

@@ -1,0 +1,98 @@
+import { timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { classifyError, type GitHubApp, MintCall, passedHeaders } from '../github/index.ts'
+import type { Ledger } from '../ledger/index.ts'
+import type { Logger } from '../telemetry/index.ts'
+import { refuseMint } from './decide-mint.ts'
+import { appLimits } from './limits.ts'
+
+export type MintPorts = {
+  github: GitHubApp
+  apiUrl: string
+  ledger: Pick<Ledger, 'readEvents' | 'task' | 'holdsTask'>
+  now(): number
+  logger: Logger
+}
+
+/**
+ * The mint of the process that holds the App's key, for workers that do not: each token is for a task the worker holds, and
+ * for no more than that task needs. Whatever is not understood is refused.
+ */
+export function createMintServer(secret: string, ports: MintPorts): Server {
+  return createServer((request, response) => {
+    answer(request, secret, ports).then(
+      given => reply(response, given),
+      error => {
+        ports.logger.error({ error }, 'a token could not be made')
+        reply(response, failure(error))
+      },
+    )
+  })
+}
+
+type Given = { status: number; json: object; headers?: Record<string, string> }
+
+async function answer(request: IncomingMessage, secret: string, ports: MintPorts): Promise<Given> {
+  if (!isBearer(request.headers.authorization ?? '', secret))
+    return { status: 401, json: { message: 'the secret of this installation is missing' } }
+  const call = `${request.method} ${request.url}`
+  if (call === 'GET /identity') return { status: 200, json: { ...(await ports.github.identity()), apiUrl: ports.apiUrl } }
+  if (call !== 'POST /token') return { status: 404, json: { message: 'POST /token and GET /identity are all there is' } }
+  const read = MintCall.safeParse(await readJson(request))
+  if (!read.success)
+    return { status: 422, json: { message: `the call: ${read.error.issues[0]?.path.join('.')} ${read.error.issues[0]?.message}` } }
+  const refused = refuseMint(read.data, await gatherMintFacts(read.data, ports))
+  if (refused !== null) {
+    ports.logger.warn({ task: read.data.for.taskId, attempt: read.data.for.attempt, refused }, 'a token was refused')
+    return { status: 403, json: { message: refused } }
+  }
+  return { status: 200, json: await ports.github.mint(read.data) }
+}
+
+async function gatherMintFacts({ for: { taskId, attempt } }: MintCall, { ledger, now }: MintPorts) {
+  const row = await ledger.task(taskId)
+  const [first] = row ? await ledger.readEvents(taskId, 0, 1) : []
+  return {
+    accepted: first?.type === 'task.accepted' ? first.payload : null,
+    newestAttempt: row?.attempts ?? 0,
+    holds: await ledger.holdsTask({ taskId, attempt }, now()),
+    hasEnded: row?.state === 'ended',
+  }
+}
+
+/** GitHub's own refusal is passed on as it is; anything else is ours, and may help when asked again. */
+function failure(error: unknown): Given {
+  const fault = classifyError(error)
+  const response = (error as { response?: { status: number; headers: Record<string, unknown>; data: unknown } }).response
+  if (!response || fault.kind === 'uncertain') return { status: 503, json: { message: fault.message } }
+  const headers = Object.fromEntries(
+    passedHeaders.flatMap(name => (response.headers[name] === undefined ? [] : [[name, String(response.headers[name])]])),
+  )
+  const json = typeof response.data === 'object' && response.data !== null ? response.data : { message: fault.message }
+  return { status: response.status, json, headers }
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > appLimits.mintCallBytesMax) return null
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  } catch {
+    // What is no JSON is no call, and is refused as one that does not fit.
+    return null
+  }
+}
+
+function isBearer(given: string, secret: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(`Bearer ${secret}`)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}
+
+function reply(response: ServerResponse, { status, json, headers }: Given) {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(json))
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import type { Environment } from '../config-schema/index.ts'
+import { escapeText } from './escape.ts'
+import { UsageError } from './exit.ts'
+
+/** The App of this installation. Throws `UsageError` naming every variable that is missing. */
+export function appSettings(environment: Environment) {
+  const missing = (['APP_ID', 'WEBHOOK_SECRET'] as const).filter(name => !environment[name])
+  const privateKey =
+    environment.PRIVATE_KEY?.replaceAll('\\n', '\n') ?? (environment.PRIVATE_KEY_PATH ? readKey(environment.PRIVATE_KEY_PATH) : undefined)
+  if (missing.length > 0 || !privateKey) {
+    throw new UsageError(
+      'the GitHub App is not configured',
+      [...missing, ...(privateKey ? [] : ['PRIVATE_KEY or PRIVATE_KEY_PATH'])].map(name => `set ${name}`),
+    )
+  }
+  return {
+    apiUrl: environment.GHE_API_URL ?? 'https://api.github.com',
+    appId: environment.APP_ID ?? '',
+    privateKey,
+    webhookSecret: environment.WEBHOOK_SECRET ?? '',
+  }
+}
+
+function readKey(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`PRIVATE_KEY_PATH: ${escapeText(file)} can not be read: ${(error as NodeJS.ErrnoException).code}`)
+  }
+}
+
+/** Required in production: a public App would otherwise spend the operator's money for anybody who installs it. */
+export function allowedOwners(environment: Environment): string[] | null {
+  if (environment.ALLOWED_OWNERS)
+    return environment.ALLOWED_OWNERS.split(',')
+      .map(owner => owner.trim().toLowerCase())
+      .filter(Boolean)
+  if (environment.NODE_ENV === 'production')
+    throw new UsageError('ALLOWED_OWNERS is not set', ['name the users and organisations this App works for, separated by commas'])
+  return null
+}
+
+export function redisUrl(environment: Environment): string {
+  if (environment.REDIS_URL) return environment.REDIS_URL
+  throw new UsageError('REDIS_URL is not set', [
+    'set it to the Redis of this installation, such as redis://127.0.0.1:6379',
+    'or run all of it in one process, without Redis: grokbot serve',
+  ])
+}
+
+export function portOf(text: string | undefined): number | null {
+  if (text === undefined) return null
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  throw new UsageError(`--port is a number from 0 to 65535, not ${escapeText(text)}`)
+}
+
+/** Resolves at SIGTERM or SIGINT. Listeners that stay: a library that tidies up after children ends the process itself once no other is left. */
+export function told(): Promise<void> {
+  return new Promise<void>(stop => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop())
+  })
+}

@@ -1,6 +1,8 @@
 export { requestCancel, type SettledDelivery, type Taken } from './intake.ts'
 export { type IntakeLoop, startIntakeLoop } from './intake-loop.ts'
 export { createMintServer } from './mint-server.ts'
+export { createPages, type PagesPorts } from './pages/create-pages.ts'
+export { openKeptFile } from './pages/open-kept-file.ts'
 export { parseCommands } from './parse-commands.ts'
 export { createReadiness } from './readiness.ts'
 export { createReceiver, type ReceiverPorts } from './receiver.ts'

@@ -4,7 +4,7 @@ import { explainRemote } from './explain-remote.ts'
 import { findRepository } from './find-repository.ts'
 import type { FetchResult, Mirror, Remote } from './git.ts'
 import { gitLimits } from './limits.ts'
-import { checkRefName, mirrorRef } from './ref-name.ts'
+import { checkRefName, checkSha, mirrorRef } from './ref-name.ts'
 import { openRemote } from './remote-call.ts'
 import { lockRepository } from './repository-lock.ts'
 import { git, gitError, runGit } from './run-git.ts'
@@ -13,6 +13,8 @@ import { statAt } from './stat-at.ts'
 export type FetchOptions = Remote & {
   /** More than the branches: `refs/pull/N/head`. A value is the commit the API named; it is checked after the fetch. */
   refs?: Readonly<Record<string, string | null>>
+  /** By their ids, for what no branch leads to any more. Where the remote hands one of them out no longer, the fetch fails. */
+  commits?: readonly string[]
   lockWaitMs?: number
 }
 
@@ -44,7 +46,7 @@ export async function fetchMirror(mirror: Mirror, options: FetchOptions): Promis
 async function fetchRefs(mirror: Mirror, options: FetchOptions, lockFd: number): Promise<FetchResult> {
   const remote = await openRemote(options)
   const more = Object.keys(options.refs ?? {}).filter(ref => !ref.startsWith('refs/heads/'))
-  const refspecs = ['refs/heads/*', ...more].map(ref => `+${ref}:${mirrorRef(ref)}`)
+  const refspecs = [...['refs/heads/*', ...more].map(ref => `+${ref}:${mirrorRef(ref)}`), ...(options.commits ?? []).map(checkSha)]
   const call = {
     gitDir: mirror.path,
     argv: [

@@ -27,6 +27,7 @@ export type {
 export { hasCommit } from './has-commit.ts'
 export { listLinks } from './list-links.ts'
 export { listUncommitted, type Uncommitted } from './list-uncommitted.ts'
+export { type MergedTrees, mergeTrees } from './merge-trees.ts'
 export { type OpenMirrorOptions, openMirror } from './mirror.ts'
 export { mixTrees } from './mix-trees.ts'
 export { planRestore, type RestorePlan } from './plan-restore.ts'

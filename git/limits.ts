@@ -4,6 +4,10 @@ export const gitLimits = {
   patchBytesMax: 134_217_728,
   /** One listing of a remote branch, before a push and after it. */
   readBackWallMs: 60_000,
+  /** Of what a remote prints beside a refused push, for people. */
+  remoteLinesMax: 12,
+  /** One such line. */
+  remoteLineCharactersMax: 300,
   /** Removing one folder of a run. */
   removeWallMs: 120_000,
   /** One more question to a remote that gave nothing, to say why. */

@@ -1,5 +1,5 @@
 import { explainRemote } from './explain-remote.ts'
-import type { PushResult, Remote, RemoteFault, Store } from './git.ts'
+import type { PushRefusal, PushResult, Remote, RemoteFault, Store } from './git.ts'
 import { gitLimits } from './limits.ts'
 import { checkRefName, checkSha } from './ref-name.ts'
 import { openRemote } from './remote-call.ts'
@@ -28,8 +28,9 @@ export async function pushCommit(options: PushOptions): Promise<PushResult> {
   if (expect !== null && !options.rewrite && !(await isAncestor(store, checkSha(expect), sha))) {
     const message = `${sha} does not continue ${expect}, and ${ref} only fast-forwards`
     const now = await readRemoteRef({ ...options, ref, wallMs: gitLimits.readBackWallMs })
-    if (now.kind === 'failed') return { kind: 'rejected', reason: 'other', message: `${message}; ${now.message}`, remoteSha: null }
-    return { kind: 'rejected', reason: 'moved', message, remoteSha: now.sha }
+    if (now.kind === 'failed')
+      return { kind: 'rejected', reason: 'other', message: `${message}; ${now.message}`, said: '', remoteSha: null }
+    return { kind: 'rejected', reason: 'moved', message, said: '', remoteSha: now.sha }
   }
   const remote = await openRemote(options)
   const call = {
@@ -58,7 +59,8 @@ export async function pushCommit(options: PushOptions): Promise<PushResult> {
   if (remoteRef.kind === 'failed') return { kind: 'unknown', message: remoteRef.message }
   if (remoteRef.sha === sha) return { kind: 'pushed', remoteSha: sha }
   const row = parsePorcelain(result.stdout, ref)
-  if (row) return { kind: 'rejected', ...classify(row, remoteRef.sha, expect), remoteSha: remoteRef.sha }
+  if (row)
+    return { kind: 'rejected', ...classify(row, remoteRef.sha, expect), said: reasonIn(row, result.stderr), remoteSha: remoteRef.sha }
   return await explainSilence(options, remoteRef.sha, call, result)
 }
 
@@ -70,7 +72,7 @@ async function explainSilence(options: PushOptions, remoteSha: string | null, ca
   const fault = await explainRemote(options, 'git-receive-pack', [], result.ended, gitError(call, result).message)
   if (fault.kind !== 'failed' || (fault.reason !== 'denied' && fault.reason !== 'not-found'))
     return { kind: 'unknown', message: fault.message }
-  return { kind: 'rejected', reason: 'denied', message: fault.message, remoteSha }
+  return { kind: 'rejected', reason: 'denied', message: fault.message, said: prose(result.stderr).join(' '), remoteSha }
 }
 
 export type RemoteRef = { kind: 'read'; sha: string | null } | RemoteFault
@@ -120,20 +122,46 @@ function parsePorcelain(stdout: Buffer, ref: string): PushRow | null {
  * answer, or `[rejected] (<reason>)` from git's own closed list. The first pattern that fits names the class; a remote
  * that is not where it was expected has moved, whatever it says.
  */
-function classify(row: PushRow, remoteSha: string | null, expect: string | null): { reason: Rejection; message: string } {
+function classify(row: PushRow, remoteSha: string | null, expect: string | null): { reason: PushRefusal; message: string } {
   if (remoteSha !== expect) return { reason: 'moved', message: row.summary }
   if (row.summary.startsWith('[rejected]')) return { reason: 'moved', message: row.summary }
   const reason = remoteReasons.find(([pattern]) => pattern.test(row.summary))?.[1] ?? 'other'
   return { reason, message: row.summary }
 }
 
-type Rejection = Extract<PushResult, { kind: 'rejected' }>['reason']
+/**
+ * Why, in the remote's own words: what it printed from its first error on (GH006, GH013 and their like stand there with the
+ * rule that was broken), else the reason of the protocol. For people only.
+ */
+function reasonIn({ summary }: PushRow, stderr: string): string {
+  const lines = prose(stderr)
+  const from = lines.findIndex(line => line.startsWith('error: '))
+  if (from === -1) return /^\[remote rejected\] \((.*)\)$/s.exec(summary)?.[1] ?? ''
+  return lines
+    .slice(from)
+    .map(line => line.replace(/^error: /, ''))
+    .join(' ')
+}
+
+/** The lines that git passes on as the remote's. Cut: a server may print any amount. */
+function prose(stderr: string): string[] {
+  const lines = stderr.split(/[\r\n]+/).filter(line => line.startsWith('remote: '))
+  const said = lines
+    .map(line =>
+      line
+        .slice('remote: '.length)
+        .replace(/\p{Cc}/gu, ' ')
+        .trim(),
+    )
+    .filter(line => line !== '')
+  return said.slice(0, gitLimits.remoteLinesMax).map(line => line.slice(0, gitLimits.remoteLineCharactersMax))
+}
 
 /**
  * What GitHub puts into a refused ref's protocol answer (not what it prints beside it). There is no code to go by; an
  * answer that fits no row is `other`, which is delivered by a lower rung all the same.
  */
-const remoteReasons: readonly (readonly [RegExp, Rejection])[] = [
+const remoteReasons: readonly (readonly [RegExp, PushRefusal])[] = [
   [/without `workflows?` (permission|scope)/, 'workflows'],
   [/protected branch hook declined|repository rule violations|locked branch/, 'protected'],
   [/permission|not allowed|denied|prohibited|hidden ref|privacy restrictions/, 'denied'],

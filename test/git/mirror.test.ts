@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { fetchMirror, listTreeAt, type Mirror, mergeBase, openMirror, readFileAt, resolveBase } from '../../git/index.ts'
+import { fetchMirror, hasCommit, listTreeAt, type Mirror, mergeBase, openMirror, readFileAt, resolveBase } from '../../git/index.ts'
 import { lockRepository } from '../../git/repository-lock.ts'
 import { isRoot, makeFolder, makeRepository, makeScene, personEnv, plainGit, sh, writeFiles } from './scene.ts'
 
@@ -102,6 +102,22 @@ test('Q34: a pull request is fetched by its number into a private ref and compar
     'refs/grok/heads/main',
     'refs/grok/pull/5/head',
   ])
+})
+
+test('Q42: a commit that its branch has left is fetched by its id, as long as the remote has it', async () => {
+  const folder = makeFolder()
+  const project = makeRepository(folder)
+  plainGit(project, 'checkout', '-q', '-b', 'topic')
+  const left = commit(project, { topic: 'first\n' })
+  plainGit(project, 'reset', '-q', '--hard', 'main')
+  plainGit(project, 'update-ref', 'refs/pull/5/head', commit(project, { topic: 'rewritten\n' }))
+  const mirror = await mirrorOf(project, folder)
+  const url = `file://${project}`
+  expect(await fetchMirror(mirror, { url, refs: { 'refs/pull/5/head': left } })).toMatchObject({ kind: 'ref-moved', expected: left })
+  expect(await hasCommit(mirror, left)).toBe(false)
+  expect(await fetchMirror(mirror, { url, commits: [left] })).toEqual({ kind: 'fetched' })
+  expect(await hasCommit(mirror, left)).toBe(true)
+  expect(await fetchMirror(mirror, { url, commits: ['f'.repeat(40)] })).toMatchObject({ kind: 'failed', reason: 'other' })
 })
 
 test('Q37: branches called like options, files, HEAD or our own prefix are branches like any other', async () => {

@@ -161,6 +161,38 @@ test.each([
   expect(JSON.stringify(result)).not.toContain(token)
 })
 
+test.each([
+  [
+    'a ruleset',
+    'push declined due to repository rule violations',
+    ['error: GH013: Repository rule violations found for refs/heads/grok/fix-1.', '', '- Commits must have verified signatures.'],
+    'GH013: Repository rule violations found for refs/heads/grok/fix-1. - Commits must have verified signatures.',
+  ],
+  [
+    'push protection',
+    'push declined due to repository rule violations',
+    ['Resolving deltas: 100% (1/1)', 'error: GH013: Repository rule violations found for refs/heads/x.', '- Push cannot contain secrets'],
+    'GH013: Repository rule violations found for refs/heads/x. - Push cannot contain secrets',
+  ],
+  [
+    'the workflows permission, about which nothing more is printed',
+    'refusing to allow a GitHub App to create or update workflow `ci.yml` without `workflows` permission',
+    ['Resolving deltas: 100% (1/1)'],
+    'refusing to allow a GitHub App to create or update workflow `ci.yml` without `workflows` permission',
+  ],
+  [
+    'a hook that floods',
+    'pre-receive hook declined',
+    [`error: ${'x'.repeat(5_000)}`, ...Array(100).fill('y')],
+    `${'x'.repeat(293)}${' y'.repeat(11)}`,
+  ],
+  ['a hook with a token in it', 'pre-receive hook declined', [`error: ${token} \u001b[31mred`], expect.stringMatching(/^\S+ {2}\[31mred$/)],
+] as const)('Q51: of %s it is said what the remote said', async (_, reason, prose, said) => {
+  const { result } = await pushTo(makeRemote(ours), refuse(reason, prose.join('\n')), ours)
+  expect(result).toMatchObject({ kind: 'rejected', said })
+  expect(JSON.stringify(result)).not.toContain(token)
+})
+
 test('Q43: success is what the remote has: an answer of ok without the ref is no push', async () => {
   const lie: Answer = (request, response) => {
     if (!request.url?.endsWith('/git-receive-pack') || request.method !== 'POST') return false
@@ -234,6 +266,16 @@ test('a rate limit of the remote is no denial', async () => {
   }
   const { result } = await pushTo(makeRemote(ours), limited, ours)
   expect(result).toMatchObject({ kind: 'unknown' })
+})
+
+test('an archived repository refuses in its own words', async () => {
+  const archived: Answer = (request, response) => {
+    if (!request.url?.includes('git-receive-pack')) return false
+    response.writeHead(403, { 'content-type': 'text/plain' }).end('This repository was archived so it is read-only.')
+    return true
+  }
+  const { result } = await pushTo(makeRemote(ours), archived, ours)
+  expect(result).toMatchObject({ kind: 'rejected', reason: 'denied', said: 'This repository was archived so it is read-only.' })
 })
 
 test.each([401, 403])('a remote that answers %i to a push has denied it', async status => {

@@ -18,6 +18,8 @@ export type DemoEnd = {
   github: FakeGitHub
   repo: string
   durationMs: number
+  /** From the kill of a worker to the next model request of another; null: none was killed, or none went on. */
+  recoveryMs: number | null
   /** Where the person stands who reads the report, and how they call this program. */
   callerDir: string
   program: string
@@ -54,7 +56,7 @@ export function reportDemo(end: DemoEnd, out: OutFiles & { key: string | null },
   process.stdout.write(`${text}\n`)
 }
 
-function resultOf({ state, durationMs }: DemoEnd, out: OutFiles, verification: Verification | null) {
+function resultOf({ state, durationMs, recoveryMs }: DemoEnd, out: OutFiles, verification: Verification | null) {
   const pull = pullOf(state)
   const checks = evidence(state)
   return {
@@ -74,6 +76,7 @@ function resultOf({ state, durationMs }: DemoEnd, out: OutFiles, verification: V
     bundle: out.bundle,
     verify: verifyText(verification),
     durationMs,
+    ...(recoveryMs === null ? {} : { recoveryMs, attempts: state.attempts.length }),
   }
 }
 
@@ -93,7 +96,7 @@ function verifyText(verification: Verification | null): string {
 
 /** The pull request as a person sees it, then the proof. */
 function renderEnd(
-  { state, github, repo, callerDir, program }: DemoEnd,
+  { state, github, repo, callerDir, program, recoveryMs }: DemoEnd,
   out: OutFiles & { key: string | null },
   verification: Verification | null,
 ): string {
@@ -110,6 +113,9 @@ function renderEnd(
     verification?.kind === 'intact' ? receiptsTable(receiptsOfBundle(verification.bundle)) : '',
     '',
     `verify: ${verifyText(verification)}`,
+    ...(recoveryMs === null
+      ? []
+      : [`resumed: the next model request came ${recoveryMs} ms after the kill`]),
     out.bundle && out.key
       ? `again:  ${program} verify ${shown(callerDir, out.bundle)} --key ${shown(callerDir, out.key)}`
       : (out.problem ?? ''),

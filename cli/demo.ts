@@ -5,19 +5,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { type Environment, modelEndpoint } from '../config-schema/index.ts'
 import { foldTask, type TaskState } from '../domain/index.ts'
-import { openSqliteLedger } from '../ledger/index.ts'
+import { type Ledger, openSqliteLedger, type TaskRow } from '../ledger/index.ts'
 import { type FakeGitHub, startSimulator } from '../simulator/index.ts'
 import { createLogger, silentLogger } from '../telemetry/index.ts'
 import { calledAs } from './called-as.ts'
+import { type Distributed, recoveryMs, startDistributed } from './demo-distributed.ts'
 import { keepDemoFiles, reportDemo, verifyDemo } from './demo-report.ts'
 import { demoRepository, demoScript } from './demo-sample.ts'
 import { type Serving, startServe } from './start-serve.ts'
 import { openDemoView } from './view/open-demo-view.ts'
 
 export function define(command: Command, environment: Environment): void {
-  command.option('--json', 'print one object, last').option('--keep', 'keep the data folder and say where it is')
-  command.action((options: { json?: boolean; keep?: boolean }) => demo(options, environment))
+  command
+    .option('--json', 'print one object, last')
+    .option('--keep', 'keep the data folder and say where it is')
+    .option('--distributed', 'with Redis, an app and two workers, one of which is killed in the middle')
+  command.action((options: DemoOptions) => demo(options, environment))
 }
+
+type DemoOptions = { json?: boolean; keep?: boolean; distributed?: boolean }
 
 const demoWallMs = 120_000
 const webhookSecret = 'demo-webhook-secret'
@@ -27,7 +33,7 @@ const repo = 'octo/parser'
  * The main job on the embedded defaults: `serve`, a fake GitHub with a real repository whose test fails, a model (scripted,
  * or the configured one), and one signed comment.
  */
-async function demo(options: { json?: boolean; keep?: boolean }, environment: Environment): Promise<void> {
+async function demo(options: DemoOptions, environment: Environment): Promise<void> {
   const startedAt = performance.now()
   let keep = options.keep ?? false
   const folder = await mkdtemp(path.join(tmpdir(), 'grokbot-demo-'))
@@ -40,7 +46,8 @@ async function demo(options: { json?: boolean; keep?: boolean }, environment: En
     simulator.model.script(demoScript)
     const dataDir = path.join(folder, 'data')
     const view = openDemoView(environment)
-    const serving = await startServe({
+    const place = {
+      folder,
       dataDir,
       host: '127.0.0.1',
       port: 0,
@@ -49,10 +56,11 @@ async function demo(options: { json?: boolean; keep?: boolean }, environment: En
       model: modelEndpoint(environment) ?? { baseUrl: simulator.model.url, apiKey: 'demo', model: 'scripted' },
       environment,
       logger: environment.LOG_LEVEL ? createLogger(environment.LOG_LEVEL) : silentLogger,
-      progress: (_, update) => view.progress(update),
-    })
-    const ended = await comment(github, issue, serving, dataDir)
-    await serving.close()
+    }
+    const serving = options.distributed
+      ? await startDistributed({ ...place, note: view.note })
+      : await startServe({ ...place, progress: (_, update) => view.progress(update) })
+    const ended = await comment(github, issue, serving, dataDir).finally(() => serving.close())
     view.close()
     const reader = { callerDir: environment.GROKBOT_CALLER_DIR ?? process.cwd(), program: calledAs(environment) }
     const end = { ...ended, ...reader, dataDir, github, repo, durationMs: Math.round(performance.now() - startedAt) }
@@ -85,9 +93,9 @@ async function prepareGitHub(github: FakeGitHub, folder: string) {
 async function comment(
   github: FakeGitHub,
   issue: { number: number },
-  serving: Serving,
+  serving: Serving | Distributed,
   dataDir: string,
-): Promise<{ taskId: string; state: TaskState }> {
+): Promise<{ taskId: string; state: TaskState; recoveryMs: number | null }> {
   const written = await github.comment({ repo, number: issue.number, author: 'mona', body: '/grok fix' })
   await github.deliver({
     event: 'issue_comment',
@@ -96,12 +104,20 @@ async function comment(
   })
   const ledger = openSqliteLedger({ dataDir, durability: 'process', clock: Date.now })
   try {
-    for (const until = Date.now() + demoWallMs; Date.now() < until; await sleep(50)) {
-      const [task] = await ledger.tasks({ limit: 1 })
-      if (task?.state === 'ended') return { taskId: task.taskId, state: foldTask(await ledger.readEvents(task.taskId)) }
-    }
+    const { taskId } = await waitFor(ledger, () => true)
+    const killedAt = 'killWorker' in serving ? await serving.killWorker(taskId, ledger) : null
+    await waitFor(ledger, ({ state }) => state === 'ended')
+    const events = await ledger.readEvents(taskId)
+    return { taskId, state: foldTask(events), recoveryMs: killedAt === null ? null : recoveryMs(events, killedAt) }
   } finally {
     await ledger.close()
+  }
+}
+
+async function waitFor(ledger: Ledger, isThere: (task: TaskRow) => boolean): Promise<TaskRow> {
+  for (const until = Date.now() + demoWallMs; Date.now() < until; await sleep(20)) {
+    const [task] = await ledger.tasks({ limit: 1 })
+    if (task && isThere(task)) return task
   }
   throw new Error(`the demo's task did not end within ${demoWallMs / 1000} s`)
 }

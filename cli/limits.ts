@@ -4,6 +4,11 @@ export const cliLimits = {
   lastAnswersMs: 1_000,
   /** From here on an effect that is still unknown is shown by `doctor`: reading it back has not helped. */
   unknownShownMs: 900_000,
+  /** How long a demonstration waits for its own Redis, for a process to start and to stop, and for the moment to kill one. */
+  redisStartMs: 10_000,
+  processStartMs: 20_000,
+  processStopMs: 10_000,
+  demoKillMs: 60_000,
   /** So many of them are named. */
   unknownNamedMax: 10,
 } as const

@@ -10,7 +10,7 @@ import { mintSecret } from './start-app.ts'
 export type WorkerOptions = Omit<SecondHalfOptions, 'github' | 'signer'> & PlaceOptions & { redisUrl: string }
 
 /** The second half alone: claims tasks and works on them, with tokens of the app's process. It holds no key of the App. */
-export function startWorker(options: WorkerOptions): { close(): Promise<void> } {
+export function startWorker(options: WorkerOptions): { owner: string; close(): Promise<void> } {
   const { dataDir, redisUrl: url, logger } = options
   const settings = openSettings(options)
   const signer = installationSigner(dataDir, options.environment, settings())
@@ -21,6 +21,7 @@ export function startWorker(options: WorkerOptions): { close(): Promise<void> } 
   const parts = openParts('worker', options, settings, () => openRedisQueue({ url, logger, limits: queueLimits, now: Date.now }))
   const claims = startSecondHalf({ ...options, github, signer }, parts)
   return {
+    owner: parts.owner,
     async close() {
       await claims.drain()
       await parts.close()

@@ -35,7 +35,7 @@ async function worker(options: { data?: string }, environment: Environment): Pro
     logger,
     progress: () => undefined,
   })
-  logger.info({}, 'waiting for tasks')
+  logger.info({ owner: working.owner }, 'waiting for tasks')
   await told()
   await working.close()
 }

@@ -24,7 +24,7 @@ export function refuseMint(call: MintCall, { accepted, newestAttempt, holds, has
   if (!holds && !hasEnded) return 'the attempt does not hold the task any more'
   const granted = permissionsOf(accepted.grant.effects)
   for (const [name, level] of Object.entries(call.permissions)) {
-    if (granted[name] === undefined || (level === 'write' && granted[name] !== 'write')) return `the task needs no ${name}: ${level}`
+    if (!Object.hasOwn(granted, name) || (level === 'write' && granted[name] !== 'write')) return `the task needs no ${name}: ${level}`
     if (hasEnded && level === 'write' && !saidAfterEnd.includes(name)) return `after its end the task needs no ${name}: ${level}`
   }
   return null

@@ -26,6 +26,7 @@ const benches: Readonly<Record<string, Bench>> = {
     load: () => import('./sandbox-command.ts'),
   },
   'ledger-append': { what: 'one event made durable', options: [], values: '', load: () => import('./ledger-append.ts') },
+  'ledger-claim': { what: 'a claim with 10,000 tasks waiting', options: [], values: '', load: () => import('./ledger-claim.ts') },
   'ledger-deliveries': {
     what: 'signed deliveries made durable a second',
     options: [],

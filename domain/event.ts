@@ -139,7 +139,13 @@ export const eventSchemas = {
   'task.accepted': TaskAccepted,
   'task.refused': TaskRefused,
   'attempt.started': z.object({ owner: z.string(), recovers: z.int().nullable() }),
-  'cancel.requested': z.object({ by: z.string(), reason: z.string() }),
+  'cancel.requested': z.object({
+    by: z.string(),
+    /** For `superseded` and `closed` it is what people read as the reason of the end, such as "#12 was closed". */
+    reason: z.string(),
+    /** Why it is to end: somebody stopped it, a newer task makes it needless, its issue was closed. Absent: somebody stopped it. */
+    kind: z.enum(['cancel', 'superseded', 'closed']).optional(),
+  }),
   'workspace.opened': z.object({ baseSha: sha, baseTree: sha, files: z.int(), sandbox: SandboxReport }),
   'setup.settled': z.object({
     commands: z.array(z.string()),
@@ -223,6 +229,8 @@ export const eventSchemas = {
   }),
   'change.collected': z.object({
     tree: sha,
+    /** The pull request's head had moved: the change was made again on this commit and its tree. Absent: on the task's own start. */
+    onto: z.object({ sha, tree: sha }).optional(),
     files: z.array(ChangedFile),
     leftOut: z.array(z.object({ path: z.string(), reason: z.string() })),
     refused: z.array(z.object({ path: z.string(), reason: z.string() })),
@@ -265,6 +273,8 @@ export const eventSchemas = {
     summary: z.string(),
     /** What of the result was on GitHub when the end came in the middle of its delivery. Old records have it in the reason. */
     delivered: z.string().optional(),
+    /** Why nothing higher than the kept patch could be delivered, as people read it; absent: something was, or nothing was to be. */
+    patchOnly: z.string().optional(),
   }),
 } as const
 

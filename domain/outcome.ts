@@ -1,3 +1,5 @@
+import type { Payload } from './event.ts'
+
 /** How an accepted task ended. Every accepted task gets exactly one. */
 export const outcomes = ['succeeded', 'failed', 'refused', 'cancelled', 'superseded', 'timed-out', 'errored'] as const
 export type Outcome = (typeof outcomes)[number]
@@ -6,3 +8,11 @@ export type Outcome = (typeof outcomes)[number]
 export function endWords({ reason, delivered }: { reason: string; delivered?: string | undefined }): string {
   return delivered === undefined ? reason : `${reason}; ${delivered}`
 }
+
+/** How a task ends that was asked to, and in which words. What it had delivered by then is another matter. */
+export function endOfCancel({ by, reason, kind = 'cancel' }: Payload<'cancel.requested'>): CancelEnd {
+  if (kind === 'superseded') return { outcome: 'superseded', reason }
+  return { outcome: 'cancelled', reason: kind === 'closed' ? reason : `cancelled by ${by}` }
+}
+
+type CancelEnd = { outcome: 'cancelled' | 'superseded'; reason: string }

@@ -1,8 +1,10 @@
 import { firstPrevious, type NewEvent } from '../domain/index.ts'
 import { findShortage, reserveBudgets } from './budgets.ts'
-import type { AcceptResult, NewTask } from './ledger.ts'
+import { cancelLane } from './cancel-lane.ts'
+import type { AcceptResult, LaneCancel, NewTask } from './ledger.ts'
 import { assertLedger } from './ledger-assertion.ts'
 import type { LedgerContext } from './ledger-context.ts'
+import type { LedgerLimits } from './limits.ts'
 import { assertFolderName } from './payload-files.ts'
 import { recordEvents } from './record-events.ts'
 import { type Program, statement } from './statement.ts'
@@ -17,6 +19,8 @@ export function* acceptTask(context: LedgerContext, task: NewTask): Program<Acce
   assertFolderName(taskId)
   const firstEvent: NewEvent = { ...first, commandId: task.commandId }
   assertLedger(!more.some(({ type }) => type === firstEvent.type), 'a task is accepted once', { taskId })
+  assertPriority(task, context.limits)
+  if (task.supersedes !== undefined) yield* cancelLane(context, supersedingOf(task, task.supersedes))
   const [row] = yield* insertTask(rowOf(task))
   assertLedger(row !== undefined, 'a task was not inserted', { taskId })
   yield* reserveBudgets(row.number, budgets)
@@ -25,18 +29,27 @@ export function* acceptTask(context: LedgerContext, task: NewTask): Program<Acce
   return { kind: 'accepted', taskId }
 }
 
+function supersedingOf({ laneKey, first, actor, acceptedAt }: NewTask, { by, reason }: { by: string; reason: string }): LaneCancel {
+  return { laneKey, verb: first.payload.command.verb, cancel: { by, reason, kind: 'superseded' }, actor, at: acceptedAt }
+}
+
+function assertPriority({ taskId, priority }: NewTask, { priorityMax }: LedgerLimits): void {
+  assertLedger(Number.isInteger(priority) && priority >= 0 && priority <= priorityMax, 'there is no such priority', { taskId, priority })
+}
+
 const selectByMeaning = statement<{ meaningKey: string }, { taskId: string }>((database, argument) =>
   database.selectFrom('tasks').select('taskId').where('meaningKey', '=', argument('meaningKey')),
 )
 
 type NewRow = ReturnType<typeof rowOf>
 
-function rowOf({ taskId, meaningKey, laneKey, priority, needsWorker, actor, acceptedAt, first, deliveryId }: NewTask) {
+function rowOf({ taskId, meaningKey, laneKey, tenantKey, priority, needsWorker, actor, acceptedAt, first, deliveryId }: NewTask) {
   const { repository, command } = first.payload
   return {
     taskId,
     meaningKey,
     laneKey,
+    tenantKey,
     priority,
     needsWorker: needsWorker ? (1 as const) : (0 as const),
     verb: command.verb,
@@ -56,6 +69,7 @@ const insertTask = statement<NewRow, { number: number }>((database, argument) =>
       taskId: argument('taskId'),
       meaningKey: argument('meaningKey'),
       laneKey: argument('laneKey'),
+      tenantKey: argument('tenantKey'),
       priority: argument('priority'),
       needsWorker: argument('needsWorker'),
       state: 'waiting',
@@ -75,6 +89,7 @@ const insertTask = statement<NewRow, { number: number }>((database, argument) =>
       erasedAt: null,
       erasedBy: null,
       erasing: 0,
+      cancelRequestedAt: null,
     })
     .returning('number'),
 )

@@ -7,12 +7,14 @@ type Shortage = { key: string; leftMicroUsd: number }
 
 /** The first budget that can not bear its reservation, or null. Asked before anything is written. */
 export function* findShortage(budgets: NewTask['budgets']): Program<Shortage | null> {
+  assertLedger(new Set(budgets.map(({ key }) => key)).size === budgets.length, 'a task has one reservation in a budget', { budgets })
   for (const { key, microUsd, limitMicroUsd } of budgets) {
     assertLedger(microUsd >= 0, 'a reservation is not negative', { key, microUsd })
     if (limitMicroUsd === null) continue
     const { reservedMicroUsd, spentMicroUsd } = yield* budget(key)
     const leftMicroUsd = Math.max(0, limitMicroUsd - reservedMicroUsd - spentMicroUsd)
-    if (microUsd > leftMicroUsd) return { key, leftMicroUsd }
+    // A task that sets nothing aside, because nobody knows what it may cost, is not free of the limit.
+    if (microUsd > leftMicroUsd || leftMicroUsd === 0) return { key, leftMicroUsd }
   }
   return null
 }

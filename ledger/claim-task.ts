@@ -1,17 +1,22 @@
 import { sql } from 'kysely'
+import { type Candidate, runningTasks, waitingTasks } from './candidates.ts'
+import { firstInTurn, takeTurn } from './first-in-turn.ts'
 import type { Claim, ClaimOptions } from './ledger.ts'
 import { assertLedger } from './ledger-assertion.ts'
-import { type Database, type Program, statement } from './statement.ts'
+import { type Program, statement } from './statement.ts'
 import type { Row } from './tables.ts'
 
-type Candidate = Pick<Row<'tasks'>, 'number' | 'taskId' | 'priority' | 'attempts' | 'owner' | 'leaseUntil' | 'recoveries'>
-
-/** The first of all that can be taken, by priority and then by acceptance. */
+/** A lost task before any that waits: its time to work is running. */
 export function* claimNext(options: ClaimOptions): Program<Claim | null> {
-  const candidates = [...(yield* firstWaiting({})), ...(yield* firstExpired({ now: options.now }))]
-  for (const owner of options.deadOwners) candidates.push(...(yield* firstOfOwner({ owner })))
-  const [first] = candidates.sort((a, b) => a.priority - b.priority || a.number - b.number)
-  return first === undefined ? null : yield* take(first, options)
+  const candidate = (yield* firstLost(options)) ?? (yield* firstInTurn())
+  return candidate === null ? null : yield* take(candidate, options)
+}
+
+function* firstLost({ now, deadOwners }: ClaimOptions): Program<Candidate | null> {
+  const lost = [...(yield* firstExpired({ now }))]
+  for (const owner of deadOwners) lost.push(...(yield* firstOfOwner({ owner })))
+  const [first] = lost.sort((a, b) => a.priority - b.priority || a.number - b.number)
+  return first ?? null
 }
 
 /** One named task, under the same rules. Null: it does not exist, is over, is being worked on, or its lane is busy. */
@@ -36,34 +41,10 @@ function* take(candidate: Candidate, { owner, now, leaseUntil, recoveriesMax }: 
   const recovers = attempts === 0 ? null : attempts
   yield* insertAttempt({ task, number: attempt, owner, startedAt: now, leaseUntil, recovers })
   yield* updateClaimed({ task, attempt, owner, leaseUntil, recoveries })
+  // Going on with a task is no new turn.
+  if (attempts === 0) yield* takeTurn({ tenantKey: candidate.tenantKey })
   return { taskId, attempt, owner, leaseUntil, recovers, exhausted: recoveries > recoveriesMax }
 }
-
-const candidateColumns = ['number', 'taskId', 'priority', 'attempts', 'owner', 'leaseUntil', 'recoveries'] as const
-
-/** Waiting tasks that need a worker and whose lane is free. States are literal, so that the partial indexes are used. */
-const waitingTasks = (database: Database) =>
-  database
-    .selectFrom('tasks')
-    .select(candidateColumns)
-    .where('state', '=', sql.lit('waiting'))
-    .where('needsWorker', '=', 1)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('tasks as other')
-            .select('other.number')
-            .where('other.state', '=', sql.lit('running'))
-            .whereRef('other.laneKey', '=', 'tasks.laneKey'),
-        ),
-      ),
-    )
-
-const runningTasks = (database: Database) => database.selectFrom('tasks').select(candidateColumns).where('state', '=', sql.lit('running'))
-
-const firstWaiting = statement<Record<string, never>, Candidate>(database =>
-  waitingTasks(database).orderBy('priority').orderBy('number').limit(sql.lit(1)),
-)
 
 const firstExpired = statement<{ now: number }, Candidate>((database, argument) =>
   runningTasks(database).where('leaseUntil', '<=', argument('now')).orderBy('priority').orderBy('number').limit(sql.lit(1)),

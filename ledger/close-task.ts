@@ -31,3 +31,12 @@ const addCost = statement<{ task: number; costMicroUsd: number }>((database, arg
     .set({ spentMicroUsd: sql`${sql.ref('spentMicroUsd')} + ${argument('costMicroUsd')}` })
     .where('number', '=', argument('task')),
 )
+
+/** The task's row says that it was asked to end, so that nobody has to look through its events for that. */
+export const markCancelled = statement<{ task: number; at: number }>((database, argument) =>
+  database
+    .updateTable('tasks')
+    .set({ cancelRequestedAt: argument('at') })
+    .where('number', '=', argument('task'))
+    .where('cancelRequestedAt', 'is', null),
+)

@@ -1,4 +1,5 @@
 export { type AppendedBehind, appendBehind, type BehindBatch } from './append-behind.ts'
+export { foldRecorded } from './fold-recorded.ts'
 export type {
   Claim,
   ClaimOptions,

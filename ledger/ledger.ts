@@ -1,4 +1,4 @@
-import type { EventHeader, NewEvent, Outcome, RecordedEvent, TaskAccepted, TaskRefused } from '../domain/index.ts'
+import type { EventHeader, NewEvent, Outcome, Payload, RecordedEvent, TaskAccepted, TaskRefused } from '../domain/index.ts'
 
 /**
  * The one truth about deliveries, tasks, attempts, events, effects and budgets. Two drivers keep this contract: SQLite
@@ -17,15 +17,22 @@ export type Ledger = {
 
   /**
    * Writes the task, its first event and its budget reservation, all or none. The meaning key (repository id, comment id,
-   * command index) is unique: accepting the same meaning again returns the first task. `over-budget`: one of its budgets
-   * can not bear the reservation; nothing was written.
+   * command index) is unique: accepting the same meaning again returns the first task. `over-budget`: the first of its
+   * budgets that can not bear the reservation, or has nothing left; nothing was written.
    */
   acceptTask(task: NewTask): Promise<AcceptResult>
   /**
-   * Takes a task that waits in a lane where none runs, or one whose attempt's lease ran out or whose owner is known dead,
-   * lowest priority number first, then the oldest, by inserting attempt n + 1 in the transaction that reads n. Null:
-   * nothing to do. A task whose attempts were lost more than `recoveriesMax` times (handing back is no loss) comes back
-   * with `exhausted: true`: the caller only ends it as `errored`.
+   * Asks the tasks of a lane that a worker does and that have not ended to end: `cancel.requested` with attempt 0, in one
+   * transaction. Returns those that were asked, oldest first; one that was asked before is left as it is. At most
+   * `ledgerLimits.laneCancelsMax` at once: whoever wants to be sure asks until none is returned.
+   */
+  cancelLane(request: LaneCancel): Promise<string[]>
+  /**
+   * Takes a task by inserting attempt n + 1 in the transaction that reads n. Null: nothing to do. First one that was lost,
+   * because its lease ran out or its owner is known dead: lowest priority number first, then the oldest. Else one that
+   * waits in a lane where none runs: of the lowest priority number, of the tenant that has the fewest running tasks, of
+   * those the one that was served longest ago, the oldest. A task whose attempts were lost more than `recoveriesMax` times
+   * (handing back is no loss) comes back with `exhausted: true`: the caller only ends it as `errored`.
    */
   claimNext(options: ClaimOptions): Promise<Claim | null>
   /** The same for one named task. Null: unknown, over, being worked on, needs no worker, or its lane is busy. */
@@ -77,6 +84,13 @@ export type Ledger = {
   switch(name: string): Promise<{ value: string; at: number } | null>
   setSwitch(name: string, value: string, by: string): Promise<void>
 
+  /** Writes something for good that leaves nothing behind: whether a delivery could be stored now. Throws when it could not. */
+  probeWrite(owner: string): Promise<void>
+  /** How much there is to do, and since when; quick whatever has ended. */
+  queueFigures(): Promise<QueueFigures>
+  /** What is to be done before a waiting task; null: there is no such task, or it does not wait for a worker. */
+  runsAhead(taskId: string): Promise<RunsAhead | null>
+
   /**
    * Erases every payload of an ended task, its snapshot and its delivery's body; headers and rows stay, the chain still
    * verifies. When it resolves no byte of them is left in the folder. `open`: it has not ended. Safe to repeat.
@@ -95,9 +109,11 @@ export type NewTask = {
   taskId: string
   /** The same request always has the same key, whatever delivery brought it. */
   meaningKey: string
-  /** Tasks of one lane run one after another. */
+  /** Tasks of one lane run one after another. A lane is one tenant's. */
   laneKey: string
-  /** 0 is first. */
+  /** Whom it is done for: `i<installation id>`, or `local`. Tenants take turns. */
+  tenantKey: string
+  /** 0 is first, `ledgerLimits.priorityMax` last. */
   priority: number
   /** The delivery that brought it: its body is erased with the task. */
   deliveryId?: string | null
@@ -110,8 +126,24 @@ export type NewTask = {
   first: { type: 'task.accepted'; payload: TaskAccepted } | { type: 'task.refused'; payload: TaskRefused }
   /** More events of the same transaction, such as the `effect.prepared` of the eyes reaction (attempt 0). */
   more: readonly NewEvent[]
-  /** What is set aside until it ends; a limit of null only counts. */
+  /** What is set aside until it ends; a limit of null only counts. Each key once. */
   budgets: readonly { key: string; microUsd: number; limitMicroUsd: number | null }[]
+  /**
+   * Present: it makes the older tasks of its lane with its verb needless. Those that have not ended are asked to end as
+   * `superseded`, in the same transaction; the reason is what people read.
+   */
+  supersedes?: { by: string; reason: string }
+}
+
+export type LaneCancel = {
+  laneKey: string
+  /** Absent: whatever they do. */
+  verb?: string
+  /** UTC milliseconds: those accepted later stay. Absent: all that there are. */
+  acceptedBefore?: number
+  cancel: Payload<'cancel.requested'>
+  actor: string
+  at: number
 }
 
 export type AcceptResult = { kind: 'accepted' | 'known'; taskId: string } | { kind: 'over-budget'; key: string; leftMicroUsd: number }
@@ -175,3 +207,22 @@ export type EffectRow = {
   remote: unknown
   updatedAt: number
 }
+
+/** Counts of what is open. Ages are milliseconds; null: there is none. */
+export type QueueFigures = {
+  /** Tasks that wait for a worker. */
+  waiting: number
+  /** Tasks that were claimed and have not ended, also those whose attempt was lost. */
+  running: number
+  /** The tenants that have most waiting, the first `ledgerLimits.tenantsNamedMax`. */
+  waitingByTenant: { tenantKey: string; waiting: number }[]
+  oldestWaitingMs: number | null
+  pendingDeliveries: number
+  oldestDeliveryMs: number | null
+  /** Prepared or dispatched, of both halves. */
+  effectsInFlight: number
+  effectsUnknown: number
+}
+
+/** Tasks that run, or wait and come first: in the task's lane, and in its repository with all its lanes. */
+export type RunsAhead = { lane: number; repository: number }

@@ -21,6 +21,16 @@ export const ledgerLimits = {
   eraseCheckpointsMax: 5,
   /** How often one append may lose the race against another writer of the same task before that is a bug. */
   racesMax: 50,
+  /** The last priority there is: a claim looks at each that waits. */
+  priorityMax: 9,
+  /** Tasks of one lane that are asked to end in one transaction. */
+  laneCancelsMax: 500,
+  /** Tenants that are named in the figures of the queue. */
+  tenantsNamedMax: 10,
+  /** Events that are read at once, before others have their turn. */
+  pageEventsMax: 200,
+  /** Payloads that are read at once: a page ends with the event that reaches this. */
+  pageBytesMax: 1_048_576,
   /** How often a lock of our own is tried for. */
   lockTriesMax: 5,
   /** Long enough for somebody who is just looking whether the lock is held. */

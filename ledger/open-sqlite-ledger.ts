@@ -4,6 +4,7 @@ import { acceptTask } from './accept-task.ts'
 import { appendEvents } from './append-events.ts'
 import { aroundAppend } from './around-append.ts'
 import { budget, settleReservations } from './budgets.ts'
+import { cancelLane } from './cancel-lane.ts'
 import { claimNext, claimTask } from './claim-task.ts'
 import { type CommitGroup, createCommitGroup } from './commit-group.ts'
 import { pendingDeliveries, pruneDeliveries, recordDelivery, settleDelivery } from './deliveries.ts'
@@ -14,7 +15,10 @@ import type { Ledger } from './ledger.ts'
 import type { LedgerContext } from './ledger-context.ts'
 import { type LedgerLimits, ledgerLimits } from './limits.ts'
 import { createPayloadFiles } from './payload-files.ts'
-import { findTask, PayloadFileMissing, readEvents, readRecord } from './read-events.ts'
+import { probeWrite } from './probe-write.ts'
+import { queueFigures } from './queue-figures.ts'
+import { findTask, PayloadMissing, readEvents, readRecord } from './read-events.ts'
+import { runsAhead } from './runs-ahead.ts'
 import { type Durability, openSqliteConnection } from './sqlite-connection.ts'
 import { findSwitch, setSwitch } from './switches.ts'
 import { findTaskRow, listTasks } from './task-rows.ts'
@@ -64,11 +68,22 @@ function createSaltPool(): () => Uint8Array {
   }
 }
 
-type TaskMethod = 'acceptTask' | 'claimNext' | 'claimTask' | 'runningOwners' | 'renewLease' | 'holdsTask' | 'releaseTask' | 'task' | 'tasks'
+type TaskMethod =
+  | 'acceptTask'
+  | 'cancelLane'
+  | 'claimNext'
+  | 'claimTask'
+  | 'runningOwners'
+  | 'renewLease'
+  | 'holdsTask'
+  | 'releaseTask'
+  | 'task'
+  | 'tasks'
 
 function taskMethods({ write, read }: CommitGroup, context: LedgerContext): Pick<Ledger, TaskMethod> {
   return {
     acceptTask: task => aroundAppend([task.first.type, ...task.more.map(({ type }) => type)], () => write(() => acceptTask(context, task))),
+    cancelLane: request => cancelledAround(() => write(() => cancelLane(context, request))),
     claimNext: options => write(() => claimNext(options)),
     claimTask: (taskId, options) => write(() => claimTask(taskId, options)),
     runningOwners: async () => read(() => runningOwners({})).map(({ owner }) => owner),
@@ -80,6 +95,15 @@ function taskMethods({ write, read }: CommitGroup, context: LedgerContext): Pick
   }
 }
 
+/** Passes the same named places as a cancel that is appended. */
+async function cancelledAround(write: () => Promise<string[]>): Promise<string[]> {
+  const around = async () => {
+    const taskIds = await write()
+    return { kind: taskIds.length > 0 ? 'appended' : 'none', taskIds }
+  }
+  return (await aroundAppend(['cancel.requested'], around)).taskIds
+}
+
 type EventMethod = 'append' | 'readEvents' | 'readRecord' | 'openEffects' | 'effect'
 
 function eventMethods({ write, read }: CommitGroup, context: LedgerContext): Pick<Ledger, EventMethod> {
@@ -89,8 +113,8 @@ function eventMethods({ write, read }: CommitGroup, context: LedgerContext): Pic
         batch.events.map(({ type }) => type),
         () => write(() => appendEvents(context, batch)),
       ),
-    readEvents: async (taskId, afterSeq = 0, limit) => readTwice(() => read(() => readEvents(context, taskId, afterSeq, limit))),
-    readRecord: async taskId => readTwice(() => read(() => readRecord(context, taskId))),
+    readEvents: (taskId, afterSeq = 0, limit = Number.POSITIVE_INFINITY) => readEvents(read, context, taskId, afterSeq, limit),
+    readRecord: taskId => readRecord(read, context, taskId),
     openEffects: async filter => readTwice(() => read(() => listOpenEffects(context, filter))),
     effect: async effectId => readTwice(() => read(() => findEffectRow(context, effectId))),
   }
@@ -101,7 +125,7 @@ function readTwice<Result>(look: () => Result): Result {
   try {
     return look()
   } catch (cause) {
-    if (!(cause instanceof PayloadFileMissing)) throw cause
+    if (!(cause instanceof PayloadMissing)) throw cause
     return look()
   }
 }
@@ -115,8 +139,12 @@ type OtherMethod =
   | 'settleBudget'
   | 'switch'
   | 'setSwitch'
+  | 'probeWrite'
+  | 'queueFigures'
+  | 'runsAhead'
 
-function otherMethods({ write, read }: CommitGroup, { clock }: LedgerContext): Pick<Ledger, OtherMethod> {
+function otherMethods({ write, read }: CommitGroup, context: LedgerContext): Pick<Ledger, OtherMethod> {
+  const { clock } = context
   return {
     recordDelivery: delivery => write(() => recordDelivery(delivery)),
     pendingDeliveries: async limit => read(() => pendingDeliveries({ limit })),
@@ -130,5 +158,8 @@ function otherMethods({ write, read }: CommitGroup, { clock }: LedgerContext): P
       }),
     switch: async name => read(() => findSwitch(name)),
     setSwitch: async (name, value, by) => void (await write(() => setSwitch({ name, value, at: clock(), by }))),
+    probeWrite: async owner => void (await write(() => probeWrite({ owner, at: clock() }))),
+    queueFigures: async () => read(() => queueFigures(context)),
+    runsAhead: async taskId => read(() => runsAhead(taskId)),
   }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type EventHeader, eventSchemas, eventVersion, hashEvent, hashPayload, type NewEvent, type RecordedEvent } from '../domain/index.ts'
-import { addSpending, closeTask } from './close-task.ts'
+import { addSpending, closeTask, markCancelled } from './close-task.ts'
 import { applyEffectEvent } from './effect-rows.ts'
 import { assertLedger, LedgerAssertion } from './ledger-assertion.ts'
 import type { LedgerContext } from './ledger-context.ts'
@@ -31,6 +31,7 @@ export function* recordEvents(
       yield* applyEffectEvent(end.number, by, lastSeq, event)
     }
     if (event.type === 'model.answered' || event.type === 'model.failed') yield* addSpending(end.number, event.payload.usage)
+    if (event.type === 'cancel.requested') yield* markCancelled({ task: end.number, at: by.at })
     if (event.type === 'task.ended') yield* closeTask(end.number, by.at, event.payload.outcome)
   }
   return recorded

@@ -46,6 +46,10 @@ export type Tables = {
     erasedBy: string | null
     /** 1 while files and log still have to be emptied. */
     erasing: 0 | 1
+    /** Whom it is done for; tenants take turns. Those of before the second migration have their repository here. */
+    tenantKey: string
+    /** When it was first asked to end; null: it was not. */
+    cancelRequestedAt: number | null
   }
   attempts: {
     task: number
@@ -98,6 +102,10 @@ export type Tables = {
   budgets: { key: string; reservedMicroUsd: number; spentMicroUsd: number }
   reservations: { task: number; key: string; microUsd: number; settledMicroUsd: number | null }
   switches: { name: string; value: string; at: number; by: string }
+  /** A tenant that was ever served; `turn` counts the tasks that were started, of whatever tenant. */
+  tenants: { tenantKey: string; turn: number }
+  /** One row, which is only ever written over. */
+  probes: { number: number; owner: string; at: number }
 }
 
 export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>

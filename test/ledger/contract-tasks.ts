@@ -173,13 +173,13 @@ export function claims({ of }: Each): void {
     expect(claim).toMatchObject({ taskId: 'T1', attempt: 2, recovers: 1 })
   })
 
-  it('starts a more urgent task before it takes a lost one over', async () => {
+  it('takes a lost task over before it starts a more urgent one, because its time to work is running', async () => {
     const { ledger } = of()
     await ledger.acceptTask(taskOf('T1', { priority: 5 }))
     await ledger.claimNext(claimOptions())
     await ledger.acceptTask(taskOf('T2', { priority: 0 }))
     const options = claimOptions({ owner: 'worker-2', deadOwners: ['worker-1'] })
-    expect([await ledger.claimNext(options), await ledger.claimNext(options)]).toMatchObject([{ taskId: 'T2' }, { taskId: 'T1' }])
+    expect([await ledger.claimNext(options), await ledger.claimNext(options)]).toMatchObject([{ taskId: 'T1' }, { taskId: 'T2' }])
   })
 
   it('says `exhausted` after the last recovery, and again if whoever ends the task dies too', async () => {

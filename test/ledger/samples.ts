@@ -156,6 +156,7 @@ export function taskOf(taskId: string, change: Partial<NewTask> = {}): NewTask {
     taskId,
     meaningKey: `meaning:${taskId}`,
     laneKey: `lane:${taskId}`,
+    tenantKey: 'i99',
     priority: 1,
     needsWorker: true,
     actor: 'github:7',

@@ -90,7 +90,16 @@ export async function openWorker(aheadMs = 0): Promise<WorkerStage> {
     limits,
     async claimed(taskId, askedAt) {
       const payload = { ...accepted, ...(askedAt ? { askedAt } : {}) }
-      const common = { taskId, meaningKey: taskId, laneKey: taskId, priority: 0, needsWorker: true, actor: 'github:1', commandId: taskId }
+      const common = {
+        taskId,
+        meaningKey: taskId,
+        laneKey: taskId,
+        tenantKey: 'i1',
+        priority: 0,
+        needsWorker: true,
+        actor: 'github:1',
+        commandId: taskId,
+      }
       await ledger.acceptTask({
         ...common,
         acceptedAt: clock.now,

@@ -85,7 +85,16 @@ test('the fast canonical form of an entry is the canonical form', () => {
 })
 
 async function fill(ledger: ReturnType<typeof openSqliteLedger>): Promise<void> {
-  const common = { taskId: 't_1', meaningKey: 't_1', laneKey: 't_1', priority: 0, needsWorker: true, actor: 'a', commandId: 'c' }
+  const common = {
+    taskId: 't_1',
+    meaningKey: 't_1',
+    laneKey: 't_1',
+    tenantKey: 'i1',
+    priority: 0,
+    needsWorker: true,
+    actor: 'a',
+    commandId: 'c',
+  }
   await ledger.acceptTask({ ...common, acceptedAt: 1, first: { type: 'task.accepted', payload: accepted }, more: [], budgets: [] })
   await ledger.claimTask('t_1', { owner: 'w', now: 1, leaseUntil: 1e15, recoveriesMax: 5, deadOwners: [] })
   let expectedSeq = (await ledger.task('t_1'))?.lastSeq ?? 0

@@ -113,9 +113,7 @@ function renderEnd(
     verification?.kind === 'intact' ? receiptsTable(receiptsOfBundle(verification.bundle)) : '',
     '',
     `verify: ${verifyText(verification)}`,
-    ...(recoveryMs === null
-      ? []
-      : [`resumed: the next model request came ${recoveryMs} ms after the kill`]),
+    ...(recoveryMs === null ? [] : [`resumed: the next model request came ${recoveryMs} ms after the kill`]),
     out.bundle && out.key
       ? `again:  ${program} verify ${shown(callerDir, out.bundle)} --key ${shown(callerDir, out.key)}`
       : (out.problem ?? ''),

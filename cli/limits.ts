@@ -9,6 +9,8 @@ export const cliLimits = {
   processStartMs: 20_000,
   processStopMs: 10_000,
   demoKillMs: 60_000,
+  /** How long `deliver` waits for its answer; GitHub waits as long. */
+  deliverMs: 10_000,
   /** So many of them are named. */
   unknownNamedMax: 10,
 } as const

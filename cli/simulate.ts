@@ -31,7 +31,7 @@ type Role = (typeof roles)[number]
 export function define(command: Command, environment: Environment): void {
   command
     .argument('<payload>', 'a file with the body of a webhook, as GitHub sent it')
-    .requiredOption('--event <name>', 'what GitHub calls it in X-GitHub-Event: issue_comment')
+    .requiredOption('--event <name>', 'what GitHub calls it in X-GitHub-Event, such as issue_comment')
     .requiredOption('--repo <dir>', "what the payload's repository holds")
     .addOption(new Option('--permission <role>', 'the role of who wrote the comment').choices(roles).default('write'))
     .option('--model-script <file>', 'a JSON array of turns in place of a model')

@@ -1,6 +1,6 @@
 import { ulid } from 'ulid'
 import type { LimitValues } from '../../config-schema/index.ts'
-import { foldTask, type NewEvent, type TaskState } from '../../domain/index.ts'
+import { endOfCancel, foldTask, type NewEvent, type TaskState } from '../../domain/index.ts'
 import { findDeadOwners, holdOwnerLock, type Ledger } from '../../ledger/index.ts'
 import { hasUnkeptWork, markStale, taskFolder } from '../../worker/index.ts'
 
@@ -30,7 +30,7 @@ export async function endOrphan(ledger: Ledger, dataDir: string, taskId: string,
       {
         type: 'task.ended',
         commandId: `${taskId}:ended`,
-        payload: { outcome: 'cancelled', reason: reasonOf(state, taskFolder(dataDir, taskId)), summary: '' },
+        payload: { ...endOf(state, taskFolder(dataDir, taskId)), summary: '' },
       },
     ]
     // A worker of this data folder makes the bundle: nobody is here to sign it.
@@ -43,7 +43,7 @@ export async function endOrphan(ledger: Ledger, dataDir: string, taskId: string,
 }
 
 /** Nobody is there to collect what was done: a person must not look for a patch that was never made. */
-function reasonOf(state: TaskState, taskDir: string): string {
-  const by = `cancelled by ${state.cancel?.by ?? 'the operator'}`
-  return hasUnkeptWork(state, taskDir) ? `${by}; its process was dead, so what it had done is in no patch` : by
+function endOf(state: TaskState, taskDir: string) {
+  const end = endOfCancel(state.cancel ?? { by: 'the operator', reason: '' })
+  return hasUnkeptWork(state, taskDir) ? { ...end, reason: `${end.reason}; its process was dead, so what it had done is in no patch` } : end
 }

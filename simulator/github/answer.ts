@@ -35,3 +35,8 @@ export function forbidden(message = 'Resource not accessible by integration'): A
 export function invalid(...errors: FieldError[]): Answer {
   return { status: 422, json: { message: 'Validation Failed', errors, documentation_url: docs, status: '422' } }
 }
+
+/** GitHub's other shape of a 422: the errors are sentences. */
+export function unprocessable(...errors: string[]): Answer {
+  return { status: 422, json: { message: 'Unprocessable Entity', errors, documentation_url: docs, status: '422' } }
+}

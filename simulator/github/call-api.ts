@@ -41,7 +41,7 @@ export async function callApi(context: Context, call: ApiRequest, request: Incom
   if (early) return early
   const repository = params.repo === undefined ? null : (findRepository(state, `${params.owner}/${params.repo}`) ?? null)
   if (params.repo !== undefined && !(repository && isVisible(credential, repository))) return notFound()
-  const targets = findTargets(state, repository, params)
+  const targets = findTargets(route.path, repository, params)
   if (!targets) return notFound()
   const denied = checkPermission(route.permission, credential, targets)
   if (denied) return denied

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { addAccount } from './add-account.ts'
 import { type DeliveryWish, deliver } from './deliver.ts'
 import type { FaultHandle, FaultRule } from './fault.ts'
 import { createPayloads, type Payloads } from './payload.ts'
@@ -10,7 +11,7 @@ import { routes } from './routes/index.ts'
 import { startServer } from './server.ts'
 import { type Delivery, type GitHubState, type Permissions, type RequestRecord, requireRepository } from './state.ts'
 import { createWebhook } from './webhook.ts'
-import { addAccount, createWorld, type World } from './world.ts'
+import { createWorld, type World } from './world/world.ts'
 
 export type GitHubOptions = {
   port?: number
@@ -140,6 +141,8 @@ function createState(options: GitHubOptions): { state: GitHubState; privateKey: 
     deliveries: [],
     requests: [],
     usage: new Map(),
+    blocked: new Map(),
+    sending: new Set(),
     renamed: new Map(),
     readLagMs: 0,
     emit: () => {},

@@ -53,6 +53,7 @@ export async function openPull(state: GitHubState, repository: Repository, given
     maintainerCanModify: given.maintainerCanModify ?? false,
     requestedReviewers: [],
     closes: closingNumbers(given.body ?? '', fullName(repository)),
+    mergeQueueEntry: null,
   }
   state.emit({ event: 'pull_request', action: 'opened', repository, issue, sender: given.author })
   return { kind: 'opened', issue }

@@ -1,21 +1,24 @@
-import { type Links, nodeId } from './links.ts'
-import { covers } from './permission.ts'
-import { readPullFacts } from './pull-facts.ts'
-import { renderAccount } from './render/account.ts'
-import { renderInstallation } from './render/app.ts'
+import type { Edits } from './change.ts'
+import type { Links } from './links.ts'
+import { createAppPayloads } from './payload-app.ts'
+import { commonFields } from './payload-common.ts'
+import { createReviewPayloads } from './payload-review.ts'
+import { noFacts, readPullFacts } from './pull-facts.ts'
 import { renderComment, renderIssue } from './render/issue.ts'
-import { renderPull } from './render/pull.ts'
-import { renderRepository } from './render/repository.ts'
-import { type Account, type GitHubState, type Repository, requireAccount, requireIssue, requireRepository } from './state.ts'
+import { renderFigures, renderPull } from './render/pull.ts'
+import { type GitHubState, requireAccount, requireIssue, requirePull, requireRepository } from './state.ts'
 
 /** Bodies of webhooks, made from the fake's state at this moment, in the shape GitHub sends. */
 export type Payloads = ReturnType<typeof createPayloads>
 
-type Thread = { repo: string; number: number; sender?: string }
+type Thread = { repo: string; number: number; sender?: string; changes?: Edits }
 type CommentRef = { repo: string; commentId: number; sender?: string }
 
 export function createPayloads(state: GitHubState, links: Links) {
-  const common = (repository: Repository, sender: Account | null) => commonFields(state, links, repository, sender)
+  return { ...createThreadPayloads(state, links), ...createReviewPayloads(state, links), ...createAppPayloads(state, links) }
+}
+
+function createThreadPayloads(state: GitHubState, links: Links) {
   return {
     issueComment(action: 'created' | 'edited' | 'deleted', given: CommentRef) {
       const repository = requireRepository(state, given.repo)
@@ -29,15 +32,19 @@ export function createPayloads(state: GitHubState, links: Links) {
         ...(action === 'edited' ? { changes: { body: { from: before ?? '' } } } : {}),
         issue: renderIssue(state, links, repository, issue),
         comment: renderComment(state, links, repository, comment),
-        ...common(repository, sender),
+        ...commonFields(state, links, repository, sender),
       }
     },
     issues(action: 'opened' | 'edited' | 'closed' | 'reopened', given: Thread) {
       const repository = requireRepository(state, given.repo)
       const issue = requireIssue(repository, given.number)
       const sender = given.sender === undefined ? issue.author : requireAccount(state, given.sender)
-      const changes = action === 'edited' ? { changes: {} } : {}
-      return { action, ...changes, issue: renderIssue(state, links, repository, issue), ...common(repository, sender) }
+      return {
+        action,
+        ...changesOf(action, given),
+        issue: renderIssue(state, links, repository, issue),
+        ...commonFields(state, links, repository, sender),
+      }
     },
     async pullRequest(
       action: 'opened' | 'edited' | 'closed' | 'reopened' | 'synchronize' | 'ready_for_review',
@@ -45,79 +52,26 @@ export function createPayloads(state: GitHubState, links: Links) {
     ) {
       const repository = requireRepository(state, given.repo)
       const issue = requireIssue(repository, given.number)
-      const { pull } = issue
-      if (!pull) throw new Error(`${given.repo}#${given.number} is no pull request`)
+      const pull = requirePull(issue)
       const sender = given.sender === undefined ? issue.author : requireAccount(state, given.sender)
-      const facts = await readPullFacts(repository, pull)
+      // The figures are read later; what the thread says is what it says at this moment.
+      const seen = { ...pull, head: { ...pull.head }, base: { ...pull.base } }
+      const thread = renderPull({ state, links, repository, issue, pull }, noFacts)
+      const common = commonFields(state, links, repository, sender)
+      const facts = await readPullFacts(repository, seen)
       return {
         action,
         number: given.number,
-        ...(action === 'synchronize' ? { before: given.before ?? pull.base.sha, after: pull.head.sha } : {}),
-        ...(action === 'edited' ? { changes: {} } : {}),
-        pull_request: renderPull({ state, links, repository, issue, pull }, facts),
-        ...common(repository, sender),
-      }
-    },
-    installation(action: 'created' | 'deleted' | 'suspend' | 'unsuspend', given: { owner: string; sender?: string }) {
-      const account = requireAccount(state, given.owner)
-      const installation = [...state.installations.values()].find(each => each.account.id === account.id)
-      if (!installation) throw new Error(`${given.owner} has no installation`)
-      const repositories = [...state.repositories.values()].filter(each => covers(installation, each))
-      return {
-        action,
-        installation: renderInstallation(links, state.app, installation),
-        repositories: repositories.map(each => {
-          const { id, node_id, name, full_name, private: isPrivate } = renderRepository(links, each)
-          return { id, node_id, name, full_name, private: isPrivate }
-        }),
-        requester: null,
-        sender: renderAccount(links, given.sender === undefined ? account : requireAccount(state, given.sender)),
-      }
-    },
-    ping() {
-      return {
-        zen: 'Keep it logically awesome.',
-        hook_id: state.app.id,
-        hook: {
-          type: 'App',
-          id: state.app.id,
-          name: 'web',
-          active: true,
-          events: state.app.events,
-          app_id: state.app.id,
-          config: { content_type: 'json', insecure_ssl: '0' },
-        },
-        sender: renderAccount(links, state.app.owner),
+        ...(action === 'synchronize' ? { before: given.before ?? seen.base.sha, after: seen.head.sha } : {}),
+        ...changesOf(action, given),
+        // GitHub finds out whether it can be merged after it has told of the change.
+        pull_request: { ...thread, ...renderFigures(seen, { ...facts, mergeable: null }) },
+        ...common,
       }
     },
   }
 }
 
-function commonFields(state: GitHubState, links: Links, repository: Repository, sender: Account | null) {
-  const installation = [...state.installations.values()].find(each => covers(each, repository))
-  return {
-    repository: renderRepository(links, repository),
-    ...(repository.owner.type === 'Organization' ? { organization: renderOrganization(links, repository.owner) } : {}),
-    // A deleted account's events name GitHub's ghost.
-    sender: renderAccount(links, sender ?? { id: 10137, login: 'ghost', type: 'User', name: null, siteAdmin: false }),
-    ...(installation ? { installation: { id: installation.id, node_id: nodeId('IN', installation.id) } } : {}),
-  }
-}
-
-function renderOrganization(links: Links, account: Account) {
-  const api = `${links.api}/orgs/${account.login}`
-  return {
-    login: account.login,
-    id: account.id,
-    node_id: nodeId('O', account.id),
-    url: api,
-    repos_url: `${api}/repos`,
-    events_url: `${api}/events`,
-    hooks_url: `${api}/hooks`,
-    issues_url: `${api}/issues`,
-    members_url: `${api}/members{/member}`,
-    public_members_url: `${api}/public_members{/member}`,
-    avatar_url: `${links.web}/avatars/u/${account.id}?v=4`,
-    description: '',
-  }
+function changesOf(action: string, { changes }: Thread): { changes?: Edits } {
+  return action === 'edited' ? { changes: changes ?? {} } : {}
 }

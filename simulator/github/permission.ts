@@ -45,6 +45,17 @@ export function canSee(token: Token | null, repository: Repository): boolean {
   return covers(token.installation, repository) && (token.repositoryIds === null || token.repositoryIds.has(repository.id))
 }
 
+/** Who may write goes on speaking in a locked conversation; an App never does. */
+export function passesLock(repository: Repository, token: Token | null): boolean {
+  return token?.kind === 'user' && atLeast(roleOf(repository, token.actor), 'write')
+}
+
+/** An App's write permission lets it change what others wrote too, as it does a person with the write role. */
+export function mayChange(repository: Repository, token: Token | null, author: Account | null): boolean {
+  if (token?.kind === 'installation') return true
+  return token !== null && (author?.id === token.actor.id || atLeast(roleOf(repository, token.actor), 'write'))
+}
+
 /** What role a person needs for what an App needs a permission for. */
 export function roleFor(name: string, level: Level): Role {
   if (level === 'read') return 'read'

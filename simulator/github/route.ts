@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { Answer } from './answer.ts'
 import type { Links } from './links.ts'
-import type { Account, CheckRun, Comment, GitHubState, Issue, Level, Repository, Token } from './state.ts'
+import type { Account, CheckRun, Comment, GitHubState, Issue, Level, Pull, Repository, Review, ReviewComment, Token } from './state.ts'
 
 /**
  * One row of the fake's route table. The server matches it, checks the token, finds what the path names, checks the
@@ -35,7 +35,8 @@ export type Call<Path extends string> = {
   token: Token | null
   /** Who acts: the App's bot for an installation token. Null for the App's JWT and for nobody. */
   actor: Account | null
-} & TargetsOf<ParameterOf<Path>>
+} & TargetsOf<ParameterOf<Path>> &
+  CommentOf<Path>
 
 type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Bare<Name> | ParameterOf<Rest> : never
 type Bare<Name extends string> = Name extends `${infer Word}+` ? Word : Name
@@ -43,9 +44,17 @@ type Bare<Name extends string> = Name extends `${infer Word}+` ? Word : Name
 /** What the server found for the parameters of these names; a route is not called when one is missing. */
 type TargetsOf<Names extends string> = ('repo' extends Names ? { repository: Repository } : unknown) &
   ('issue_number' extends Names ? { issue: Issue } : unknown) &
-  ('pull_number' extends Names ? { issue: Issue; pull: NonNullable<Issue['pull']> } : unknown) &
-  ('comment_id' extends Names ? { comment: Comment; issue: Issue } : unknown) &
+  ('pull_number' extends Names ? { issue: Issue; pull: Pull } : unknown) &
+  ('review_id' extends Names ? { review: Review } : unknown) &
   ('check_run_id' extends Names ? { checkRun: CheckRun } : unknown)
+
+/** Below `pulls` a comment is one on a diff. */
+type CommentOf<Path extends string> =
+  'comment_id' extends ParameterOf<Path>
+    ? Path extends `${string}/pulls/${string}`
+      ? { reviewComment: ReviewComment; issue: Issue; pull: Pull }
+      : { comment: Comment; issue: Issue }
+    : unknown
 
 export function route<const Path extends string, Schema extends z.ZodType | null = null>(row: {
   method: Method

@@ -1,3 +1,5 @@
+import type { Change } from './change.ts'
+
 /** Everything the fake GitHub knows, apart from git objects and refs: those live in the bare repositories on disk. */
 export type GitHubState = {
   readonly app: App
@@ -9,34 +11,19 @@ export type GitHubState = {
   readonly requests: RequestRecord[]
   /** Requests counted against an actor's hour; the key 0 is for everybody without a token. */
   readonly usage: Map<number, { since: number; used: number }>
+  /** Ids of accounts that an owner, by its id, has blocked. */
+  readonly blocked: Map<number, Set<number>>
   /** Former names of renamed repositories. */
   readonly renamed: Map<string, Repository>
   /** Lists do not show what was written in the last so many milliseconds, as GitHub's replicas sometimes do. */
   readLagMs: number
   /** Told of each change GitHub would send a webhook for. */
   emit(change: Change): void
+  /** Deliveries that are under way. */
+  readonly sending: Set<Promise<unknown>>
   now(): number
   nextId(): number
 }
-
-/** Something that happened, for its webhook. `sender` is null for a deleted account. */
-export type Change =
-  | { event: 'issues'; action: 'opened' | 'closed' | 'reopened' | 'edited'; repository: Repository; issue: Issue; sender: Account | null }
-  | {
-      event: 'issue_comment'
-      action: 'created' | 'edited' | 'deleted'
-      repository: Repository
-      comment: Comment
-      sender: Account | null
-    }
-  | {
-      event: 'pull_request'
-      action: 'opened' | 'closed' | 'reopened' | 'edited' | 'synchronize'
-      repository: Repository
-      issue: Issue
-      sender: Account | null
-      before?: string
-    }
 
 export type App = {
   id: number
@@ -99,14 +86,35 @@ export type Repository = {
   nextNumber: number
   issues: Map<number, Issue>
   comments: Map<number, Comment>
+  reviews: Map<number, Review>
+  reviewComments: Map<number, ReviewComment>
   labels: Map<string, Label>
   checkRuns: Map<number, CheckRun>
+  /** Ids of the App's check suites, one for each commit it made check runs on. */
+  checkSuites: Map<string, number>
   protections: Map<string, Protection>
+  rulesets: Ruleset[]
+  /** Commits GitHub signed itself, and when: those an App made through the API. */
+  signedCommits: Map<string, number>
   createdAt: number
   pushedAt: number
 }
 
-export type Protection = { requirePullRequest: boolean; allowForcePushes: boolean; requiredChecks: string[] }
+export type Protection = {
+  requirePullRequest: boolean
+  allowForcePushes: boolean
+  requireSignatures: boolean
+  requiredChecks: string[]
+}
+
+export const rulesetRules = ['creation', 'deletion', 'non_fast_forward', 'pull_request', 'required_signatures'] as const
+export type Ruleset = {
+  id: number
+  name: string
+  /** Names of branches in full, or with `*` for any part of one. */
+  branches: string[]
+  rules: (typeof rulesetRules)[number][]
+}
 
 export type Label = { id: number; name: string; color: string; description: string | null }
 
@@ -143,7 +151,11 @@ export type Pull = {
   requestedReviewers: Account[]
   /** Issues of this repository that merging closes, read from `closes #n` in the body. */
   closes: number[]
+  mergeQueueEntry: MergeQueueEntry | null
 }
+
+export const mergeQueueStates = ['QUEUED', 'AWAITING_CHECKS', 'MERGEABLE', 'UNMERGEABLE', 'LOCKED'] as const
+export type MergeQueueEntry = { id: number; position: number; state: (typeof mergeQueueStates)[number] }
 
 export type Comment = {
   id: number
@@ -154,6 +166,50 @@ export type Comment = {
   versions: { at: number; body: string }[]
   reactions: Reaction[]
   createdAt: number
+}
+
+export type ReviewState = 'PENDING' | 'COMMENTED' | 'APPROVED' | 'CHANGES_REQUESTED' | 'DISMISSED'
+
+export type Review = {
+  id: number
+  issueNumber: number
+  author: Account | null
+  byApp: boolean
+  body: string
+  state: ReviewState
+  commitSha: string
+  reactions: Reaction[]
+  createdAt: number
+  /** Null while it is pending; then only its author sees it and its comments. */
+  submittedAt: number | null
+}
+
+export type Side = 'LEFT' | 'RIGHT'
+/** Where in a diff: `line` and `startLine` are of their sides' files, `position` counts lines below the file's first hunk head. */
+export type Place = { line: number; side: Side; startLine: number | null; startSide: Side | null; position: number }
+
+export type ReviewComment = {
+  id: number
+  issueNumber: number
+  reviewId: number
+  /** The comment that began the thread; null for that one itself. */
+  inReplyTo: number | null
+  author: Account | null
+  byApp: boolean
+  body: string
+  path: string
+  subject: 'line' | 'file'
+  diffHunk: string
+  originalCommitSha: string
+  original: Place
+  /** Where the line is in the newest diff of the pull request; null when it is not there any more: the thread is outdated. */
+  place: Place | null
+  commitSha: string
+  /** Kept at the first comment of a thread. */
+  resolvedBy: Account | null
+  reactions: Reaction[]
+  createdAt: number
+  updatedAt: number
 }
 
 export const reactionContents = ['+1', '-1', 'laugh', 'confused', 'heart', 'hooray', 'rocket', 'eyes'] as const
@@ -258,6 +314,11 @@ export function requireIssue(repository: Repository, number: number): Issue {
   const issue = repository.issues.get(number)
   if (!issue) throw new Error(`${fullName(repository)} has no issue or pull request ${number}`)
   return issue
+}
+
+export function requirePull(issue: Issue): Pull {
+  if (!issue.pull) throw new Error(`number ${issue.number} is no pull request`)
+  return issue.pull
 }
 
 /** What a list shows: nothing that is younger than the read lag. */

@@ -1,3 +1,4 @@
+import { moveReviewComments } from './move-review-comments.ts'
 import { setIssueState } from './open-issue.ts'
 import { git, readRef, runGit } from './repository-git.ts'
 import type { Account, GitHubState, Repository } from './state.ts'
@@ -17,6 +18,7 @@ export async function syncPulls(state: GitHubState, moved: Repository, sender: A
         pull.head.sha = sha
         issue.updatedAt = state.now()
         await writePullRef(repository, moved, issue.number, sha)
+        await moveReviewComments(repository, issue, pull)
         state.emit({ event: 'pull_request', action: 'synchronize', repository, issue, sender, before })
       }
     }

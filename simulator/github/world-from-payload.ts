@@ -1,8 +1,9 @@
 import * as z from 'zod'
+import { addAccount } from './add-account.ts'
 import type { FakeGitHub } from './fake-github.ts'
+import { install } from './installation.ts'
 import { makePayloadPull } from './payload-pull.ts'
 import { type Account, type GitHubState, type Issue, type Repository, type Role, requireRepository } from './state.ts'
-import { addAccount, install } from './world.ts'
 
 const PayloadAccount = z.object({
   id: z.int(),

@@ -105,7 +105,7 @@ export function renderReaction(links: Links, reaction: Reaction) {
   } satisfies components['schemas']['reaction']
 }
 
-function renderRollup(url: string, reactions: Reaction[]) {
+export function renderRollup(url: string, reactions: Reaction[]) {
   const counts = Object.fromEntries(reactionContents.map(content => [content, reactions.filter(each => each.content === content).length]))
   return { url, total_count: reactions.length, ...counts } as components['schemas']['reaction-rollup']
 }

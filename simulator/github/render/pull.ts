@@ -84,19 +84,27 @@ function renderSide(links: Links, repository: Repository | null, owner: Reposito
 export function renderPull(view: PullView, facts: PullFacts) {
   const { links, repository, issue, pull } = view
   const comments = [...repository.comments.values()].filter(comment => comment.issueNumber === issue.number).length
+  const reviewComments = [...repository.reviewComments.values()].filter(comment => comment.issueNumber === issue.number).length
   return {
     ...renderPullSimple(view),
     merged: pull.merged,
-    mergeable: facts.mergeable,
-    rebaseable: facts.mergeable,
-    mergeable_state: facts.mergeable === null ? 'unknown' : facts.mergeable ? (pull.draft ? 'draft' : 'clean') : 'dirty',
+    ...renderFigures(pull, facts),
     merged_by: renderMaybe(links, pull.mergedBy),
     comments,
-    review_comments: 0,
+    review_comments: reviewComments,
     maintainer_can_modify: pull.maintainerCanModify,
-    commits: facts.commits,
-    additions: facts.additions,
-    deletions: facts.deletions,
-    changed_files: facts.changedFiles,
   } satisfies components['schemas']['pull-request']
+}
+
+/** The part git is asked for. */
+export function renderFigures(pull: Pull, { mergeable, commits, additions, deletions, changedFiles }: PullFacts) {
+  return {
+    mergeable,
+    rebaseable: mergeable,
+    mergeable_state: mergeable === null ? 'unknown' : mergeable ? (pull.draft ? 'draft' : 'clean') : 'dirty',
+    commits,
+    additions,
+    deletions,
+    changed_files: changedFiles,
+  }
 }

@@ -1,12 +1,10 @@
-import type { components } from '@octokit/openapi-types'
 import * as z from 'zod'
 import { created, forbidden, ok, refused } from '../answer.ts'
-import { type Links, nodeId, repositoryApi, repositoryWeb, time } from '../links.ts'
 import { paginate } from '../paginate.ts'
-import { renderApp } from '../render/app.ts'
+import { renderCheckRun } from '../render/check-run.ts'
 import { resolveCommit } from '../repository-git.ts'
 import { type Call, route } from '../route.ts'
-import type { CheckRun, GitHubState, Repository } from '../state.ts'
+import type { CheckRun, GitHubState } from '../state.ts'
 
 const date = z.iso.datetime({ offset: true })
 const annotation = z.strictObject({
@@ -63,8 +61,10 @@ export const checkRunRoutes = [
       if (sha !== body.head_sha) return refused(422, `No commit found for SHA: ${body.head_sha}`)
       if (body.status === 'completed' && !body.conclusion) return refused(422, 'Invalid request.\n\n"conclusion" wasn\'t supplied.')
       const run = startCheckRun(call.state, body.name, body.head_sha)
-      applyChange(call.state, run, body)
       call.repository.checkRuns.set(run.id, run)
+      applyChange(call.state, run, body)
+      tell(call, run, 'created')
+      if (run.status === 'completed') tell(call, run, 'completed')
       return created(renderCheckRun(call.state, call.links, call.repository, run))
     },
   }),
@@ -73,9 +73,12 @@ export const checkRunRoutes = [
     path: '/repos/{owner}/{repo}/check-runs/{check_run_id}',
     permission: { anyOf: [['checks', 'write']] },
     schema: Change,
-    apply: ({ state, links, repository, checkRun, token }, body) => {
+    apply: (call, body) => {
+      const { state, links, repository, checkRun, token } = call
       if (token?.kind !== 'installation') return forbidden('You must authenticate via a GitHub App.')
+      const wasDone = checkRun.status === 'completed'
       applyChange(state, checkRun, body)
+      if (!wasDone && checkRun.status === 'completed') tell(call, checkRun, 'completed')
       return ok(renderCheckRun(state, links, repository, checkRun))
     },
   }),
@@ -98,6 +101,10 @@ export const checkRunRoutes = [
     apply: call => listCheckRuns(call),
   }),
 ]
+
+function tell({ state, repository, actor }: Call<'{repo}'>, checkRun: CheckRun, action: 'created' | 'completed'): void {
+  state.emit({ event: 'check_run', action, repository, checkRun, sender: actor })
+}
 
 async function listCheckRuns(call: Call<'{repo}{ref+}'>) {
   const sha = await resolveCommit(call.repository.folder, call.params.ref)
@@ -157,33 +164,4 @@ function applyChange(state: GitHubState, run: CheckRun, body: Change): void {
     }
   }
   if (body.actions !== undefined) run.actions = body.actions
-}
-
-function renderCheckRun(state: GitHubState, links: Links, repository: Repository, run: CheckRun) {
-  const api = `${repositoryApi(links, repository)}/check-runs/${run.id}`
-  const web = `${repositoryWeb(links, repository)}/runs/${run.id}`
-  return {
-    id: run.id,
-    name: run.name,
-    node_id: nodeId('CR', run.id),
-    head_sha: run.headSha,
-    external_id: run.externalId,
-    url: api,
-    html_url: web,
-    details_url: run.detailsUrl ?? web,
-    status: run.status,
-    conclusion: run.conclusion as components['schemas']['check-run']['conclusion'],
-    started_at: time(run.startedAt),
-    completed_at: run.completedAt === null ? null : time(run.completedAt),
-    output: {
-      title: run.output.title,
-      summary: run.output.summary,
-      text: run.output.text,
-      annotations_count: run.output.annotations.length,
-      annotations_url: `${api}/annotations`,
-    },
-    check_suite: { id: run.id },
-    app: renderApp(links, state.app),
-    pull_requests: [],
-  } satisfies components['schemas']['check-run']
 }

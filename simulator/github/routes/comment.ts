@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type Answer, created, forbidden, invalid, noContent, ok, refused } from '../answer.ts'
 import { addComment, deleteComment, editComment } from '../open-issue.ts'
 import { paginate } from '../paginate.ts'
-import { atLeast, roleOf } from '../permission.ts'
+import { mayChange, passesLock } from '../permission.ts'
 import { renderComment } from '../render/issue.ts'
 import { type Call, route } from '../route.ts'
 import { type Comment, type Issue, isListed } from '../state.ts'
@@ -45,8 +45,7 @@ export const commentRoutes = [
     permission: { thread: 'write' },
     schema: text,
     apply: ({ state, links, repository, issue, actor, token }, { body }) => {
-      const mayBypassLock = token?.kind === 'user' && atLeast(roleOf(repository, token.actor), 'write')
-      if (issue.locked && !mayBypassLock) return refused(403, 'Unable to create comment because issue is locked.')
+      if (issue.locked && !passesLock(repository, token)) return refused(403, 'Unable to create comment because issue is locked.')
       const error = checkText(body)
       if (error) return error
       const comment = addComment(state, repository, issue, { author: actor, body, byApp: token?.kind === 'installation' })
@@ -65,7 +64,7 @@ export const commentRoutes = [
     permission: { thread: 'write' },
     schema: text,
     apply: (call, { body }) => {
-      if (!mayChange(call)) return forbidden()
+      if (!mayChange(call.repository, call.token, call.comment.author)) return forbidden()
       const error = checkText(body)
       if (error) return error
       editComment(call.state, call.repository, call.comment, body, call.actor)
@@ -77,20 +76,12 @@ export const commentRoutes = [
     path: '/repos/{owner}/{repo}/issues/comments/{comment_id}',
     permission: { thread: 'write' },
     apply: call => {
-      if (!mayChange(call)) return forbidden()
+      if (!mayChange(call.repository, call.token, call.comment.author)) return forbidden()
       deleteComment(call.state, call.repository, call.comment, call.actor)
       return noContent()
     },
   }),
 ]
-
-type CommentCall = Call<'{repo}{comment_id}'>
-
-/** An App's write permission lets it change others' comments too, as it does a person with the write role. */
-function mayChange({ comment, repository, token, actor }: CommentCall): boolean {
-  if (token?.kind === 'installation') return true
-  return actor !== null && (comment.author?.id === actor.id || atLeast(roleOf(repository, actor), 'write'))
-}
 
 function listComments({ state, repository }: Pick<Call<'{repo}'>, 'state' | 'repository'>, issue?: Issue): Comment[] {
   return [...repository.comments.values()].filter(each => isListed(state, each.createdAt) && (!issue || each.issueNumber === issue.number))

@@ -7,9 +7,12 @@ import { deliveryRoutes } from './delivery.ts'
 import { issueRoutes } from './issue.ts'
 import { labelRoutes } from './label.ts'
 import { pullRoutes } from './pull.ts'
+import { pullDiffRoutes } from './pull-diff.ts'
 import { reactionRoutes } from './reaction.ts'
 import { refRoutes } from './ref.ts'
 import { repositoryRoutes } from './repository.ts'
+import { reviewRoutes } from './review.ts'
+import { reviewCommentRoutes } from './review-comment.ts'
 import { reviewerRoutes } from './reviewer.ts'
 import { serverRoutes } from './server.ts'
 
@@ -23,7 +26,11 @@ export const routes: readonly Route[] = [
   ...reactionRoutes,
   ...labelRoutes,
   ...reviewerRoutes,
+  // Before the pulls: `comments` is no number.
+  ...reviewCommentRoutes,
+  ...reviewRoutes,
   ...pullRoutes,
+  ...pullDiffRoutes,
   ...refRoutes,
   // Before the contents: a commit's name may hold slashes and takes the rest of the path.
   ...checkRunRoutes,

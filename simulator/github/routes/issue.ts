@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import { created, type FieldError, invalid, ok, refused } from '../answer.ts'
+import { editIssue } from '../edit-issue.ts'
 import { openIssue, setIssueState } from '../open-issue.ts'
 import { paginate } from '../paginate.ts'
 import { renderIssue } from '../render/issue.ts'
 import { route } from '../route.ts'
 import { type GitHubState, type Issue, isListed, type Repository } from '../state.ts'
-import { bodyCharactersMax, bodyTooLong, characters, titleCharactersMax } from '../text-limit.ts'
+import { bodyCharactersMax, characters, titleCharactersMax } from '../text-limit.ts'
 
 const anyIssues = {
   anyOf: [
@@ -65,8 +66,7 @@ export const issueRoutes = [
     apply: ({ state, links, repository, issue, actor }, body) => {
       const error = (body.title === undefined ? null : titleError('Issue', body.title)) ?? bodyError('Issue', body.body)
       if (error) return invalid(error)
-      if (body.title !== undefined) issue.title = body.title
-      if (body.body !== undefined) issue.body = body.body
+      editIssue(state, repository, issue, { title: body.title, body: body.body }, actor)
       if (body.state !== undefined) setIssueState(state, repository, issue, body.state, actor)
       issue.updatedAt = state.now()
       return ok(renderIssue(state, links, repository, issue))
@@ -81,7 +81,8 @@ export function titleError(resource: string, title: string): FieldError | null {
 }
 
 export function bodyError(resource: string, body: string | null | undefined): FieldError | null {
-  return characters(body ?? '') > bodyCharactersMax ? bodyTooLong(resource, 'body') : null
+  if (characters(body ?? '') <= bodyCharactersMax) return null
+  return { resource, code: 'custom', field: 'body', message: `body is too long (maximum is ${bodyCharactersMax} characters)` }
 }
 
 function listIssues(state: GitHubState, repository: Repository, query: URLSearchParams): Issue[] {

@@ -1,32 +1,31 @@
 import * as z from 'zod'
-import { created, invalid, ok, refused } from '../answer.ts'
+import { type Answer, created, type FieldError, forbidden, invalid, ok } from '../answer.ts'
+import { editIssue } from '../edit-issue.ts'
 import { setIssueState } from '../open-issue.ts'
-import { closingNumbers, openPull } from '../open-pull.ts'
+import { openPull } from '../open-pull.ts'
 import { paginate } from '../paginate.ts'
-import { mergeBase, readPullFacts, readPullFiles } from '../pull-facts.ts'
-import { renderFile } from '../render/commit.ts'
+import { mayChange } from '../permission.ts'
+import { readPullFacts } from '../pull-facts.ts'
 import { renderPull, renderPullSimple } from '../render/pull.ts'
 import { readRef, runGit } from '../repository-git.ts'
 import { type Call, route } from '../route.ts'
-import { fullName, isListed } from '../state.ts'
+import { isListed } from '../state.ts'
 import { bodyError, titleError } from './issue.ts'
+import { answerDiff } from './pull-diff.ts'
 
-const one = '/repos/{owner}/{repo}/pulls/{pull_number}'
-/** GitHub lists no more files of a pull request. */
-const filesMax = 3000
-/** GitHub makes no diff of more files. */
-const diffFilesMax = 300
+const all = '/repos/{owner}/{repo}/pulls'
+const one = `${all}/{pull_number}` as const
 
 export const pullRoutes = [
   route({
     method: 'GET',
-    path: '/repos/{owner}/{repo}/pulls',
+    path: all,
     permission: { anyOf: [['pull_requests', 'read']] },
     apply: call => paginate(call, listPulls(call).map(renderPullSimple)),
   }),
   route({
     method: 'POST',
-    path: '/repos/{owner}/{repo}/pulls',
+    path: all,
     permission: { anyOf: [['pull_requests', 'write']] },
     schema: z.strictObject({
       title: z.string().optional(),
@@ -53,12 +52,10 @@ export const pullRoutes = [
       if (opened.kind === 'refused') return invalid(...opened.errors)
       const { issue } = opened
       if (!issue.pull) throw new Error('an opened pull request without its pull part')
-      return created(
-        renderPull(
-          { state, links, repository, issue, pull: issue.pull },
-          { ...(await readPullFacts(repository, issue.pull)), mergeable: null },
-        ),
-      )
+      // Whether it can be merged is found out later.
+      const facts = { ...(await readPullFacts(repository, issue.pull)), mergeable: null }
+      const json = renderPull({ state, links, repository, issue, pull: issue.pull }, facts)
+      return created(json, { location: json.url })
     },
   }),
   route({
@@ -67,13 +64,8 @@ export const pullRoutes = [
     permission: { anyOf: [['pull_requests', 'read']] },
     apply: async call => {
       const format = /application\/vnd\.github(?:\.v3)?\.(diff|patch)/.exec(call.accept)?.[1]
-      if (format === undefined) return ok(renderPull(call, await readPullFacts(call.repository, call.pull)))
-      const files = await readPullFiles(call.repository, call.pull)
-      if (files.length > diffFilesMax) return refused(406, `Sorry, the diff exceeded the maximum number of files (${diffFilesMax}).`)
-      const base = await mergeBase(call.repository, call.pull)
-      const args = format === 'diff' ? ['diff', base, call.pull.head.sha] : ['format-patch', '--stdout', `${base}..${call.pull.head.sha}`]
-      const { stdout } = await runGit(call.repository.folder, args)
-      return { status: 200, text: stdout, headers: { 'content-type': `application/vnd.github.${format}; charset=utf-8` } }
+      if (format !== undefined) return answerDiff(call, format)
+      return ok(renderPull(call, await readPullFacts(call.repository, call.pull)))
     },
   }),
   route({
@@ -87,34 +79,60 @@ export const pullRoutes = [
       base: z.string().optional(),
       maintainer_can_modify: z.boolean().optional(),
     }),
-    apply: async (call, body) => {
-      const { state, repository, issue, pull } = call
-      const error = (body.title === undefined ? null : titleError('PullRequest', body.title)) ?? bodyError('PullRequest', body.body)
-      if (error) return invalid(error)
-      const baseSha = body.base === undefined ? pull.base.sha : await readRef(repository.folder, `refs/heads/${body.base}`)
-      if (!baseSha) return invalid({ resource: 'PullRequest', field: 'base', code: 'invalid' })
-      if (body.base !== undefined) pull.base = { ref: body.base, sha: baseSha }
-      if (body.title !== undefined) issue.title = body.title
-      if (body.body !== undefined) issue.body = body.body
-      if (body.body !== undefined) pull.closes = closingNumbers(body.body ?? '', fullName(repository))
-      if (body.state !== undefined) setIssueState(state, repository, issue, body.state, call.actor)
-      issue.updatedAt = state.now()
-      return ok(renderPull(call, await readPullFacts(repository, pull)))
-    },
-  }),
-  route({
-    method: 'GET',
-    path: `${one}/files`,
-    permission: { anyOf: [['pull_requests', 'read']] },
-    apply: async call => {
-      const files = await readPullFiles(call.repository, call.pull)
-      return paginate(
-        call,
-        files.slice(0, filesMax).map(file => renderFile(call, file, call.pull.head.sha)),
-      )
-    },
+    apply: (call, body) => changePull(call, body),
   }),
 ]
+
+type PullCall = Call<typeof one>
+type Change = {
+  title?: string | undefined
+  body?: string | null | undefined
+  state?: 'open' | 'closed' | undefined
+  base?: string | undefined
+  maintainer_can_modify?: boolean | undefined
+}
+
+async function changePull(call: PullCall, change: Change): Promise<Answer> {
+  const { state, repository, issue, pull, token } = call
+  if (!mayChange(repository, token, issue.author)) return forbidden('Must have write access to the repository.')
+  const text = (change.title === undefined ? null : titleError('PullRequest', change.title)) ?? bodyError('PullRequest', change.body)
+  const error = text ?? (await stateError(call, change)) ?? (await baseError(call, change))
+  if (error) return invalid(error)
+  const sha = change.base === undefined ? null : await readRef(repository.folder, `refs/heads/${change.base}`)
+  const base = change.base !== undefined && sha ? { ref: change.base, sha } : undefined
+  editIssue(state, repository, issue, { title: change.title, body: change.body, base }, call.actor)
+  if (change.maintainer_can_modify !== undefined) pull.maintainerCanModify = change.maintainer_can_modify
+  if (change.state !== undefined) setIssueState(state, repository, issue, change.state, call.actor)
+  issue.updatedAt = state.now()
+  return ok(renderPull(call, await readPullFacts(repository, pull)))
+}
+
+/** A merged one stays closed, and so does one whose branch is gone or was pushed to meanwhile. */
+async function stateError({ issue, pull }: PullCall, change: Change): Promise<FieldError | null> {
+  if (change.state !== 'open' || issue.state === 'open') return null
+  const refuse = (message: string): FieldError => ({ resource: 'PullRequest', code: 'custom', field: 'state', message })
+  if (pull.merged) return refuse('state cannot be changed. The pull request cannot be reopened.')
+  const head = pull.head.repository
+  const tip = head && (await readRef(head.folder, `refs/heads/${pull.head.ref}`))
+  if (!head) return refuse('state cannot be changed. The repository that submitted this pull request has been deleted.')
+  if (!tip) return refuse(`state cannot be changed. The ${pull.head.ref} branch has been deleted.`)
+  return tip === pull.head.sha ? null : refuse(`state cannot be changed. The ${pull.head.ref} branch was force-pushed or recreated.`)
+}
+
+async function baseError({ repository, issue, pull }: PullCall, { base }: Change): Promise<FieldError | null> {
+  if (base === undefined || base === pull.base.ref) return null
+  const refuse = (message?: string): FieldError => ({
+    resource: 'PullRequest',
+    field: 'base',
+    code: 'invalid',
+    ...(message ? { message } : {}),
+  })
+  if (issue.state === 'closed') return refuse('Cannot change the base branch of a closed pull request.')
+  const tip = await readRef(repository.folder, `refs/heads/${base}`)
+  if (!tip) return refuse()
+  const inside = await runGit(repository.folder, ['merge-base', '--is-ancestor', pull.head.sha, tip])
+  return inside.exitCode === 0 ? refuse(`There are no new commits between base branch '${base}' and head branch '${pull.head.ref}'`) : null
+}
 
 function listPulls(call: Call<'{repo}'>) {
   const { state, links, repository, query } = call

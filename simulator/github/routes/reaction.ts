@@ -7,6 +7,7 @@ import { isListed, type Reaction, type ReactionContent, reactionContents } from 
 
 const wish = z.strictObject({ content: z.enum(reactionContents) })
 const ofComment = '/repos/{owner}/{repo}/issues/comments/{comment_id}/reactions'
+const ofReviewComment = '/repos/{owner}/{repo}/pulls/comments/{comment_id}/reactions'
 const ofIssue = '/repos/{owner}/{repo}/issues/{issue_number}/reactions'
 
 export const reactionRoutes = [
@@ -23,6 +24,25 @@ export const reactionRoutes = [
     path: `${ofComment}/{reaction_id}`,
     permission: { thread: 'write' },
     apply: call => remove(call, call.comment.reactions, call.params.reaction_id),
+  }),
+  route({
+    method: 'GET',
+    path: ofReviewComment,
+    permission: { thread: 'read' },
+    apply: call => list(call, call.reviewComment.reactions),
+  }),
+  route({
+    method: 'POST',
+    path: ofReviewComment,
+    permission: { thread: 'write' },
+    schema: wish,
+    apply: (call, body) => react(call, call.reviewComment.reactions, body.content),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${ofReviewComment}/{reaction_id}`,
+    permission: { thread: 'write' },
+    apply: call => remove(call, call.reviewComment.reactions, call.params.reaction_id),
   }),
   route({ method: 'GET', path: ofIssue, permission: { thread: 'read' }, apply: call => list(call, call.issue.reactions) }),
   route({

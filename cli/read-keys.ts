@@ -9,12 +9,14 @@ const keysFilesMax = 1_000
 const fetchMs = 10_000
 
 /**
- * Whom to trust, as the caller names it: a PEM file with one or more public keys, a folder of such files (as the data
- * folder's `keys/public`), or a URL of such a file. Nothing usable in it is the caller's mistake, never "no keys".
+ * Whom to trust, as the caller names it: a file with one or more public keys in PEM, also within JSON as an installation
+ * publishes them, a folder of such files (as the data folder's `keys/public`), or a URL of such a file. Nothing usable in
+ * it is the caller's mistake, never "no keys".
  */
 export async function readKeys(from: string): Promise<PublicKey[]> {
   const text = /^https?:\/\//i.test(from) ? await fetchText(from) : readText(from)
-  const blocks = text.match(/-----BEGIN PUBLIC KEY-----[\s\S]*?-----END PUBLIC KEY-----/g) ?? []
+  // In JSON the ends of lines are written out.
+  const blocks = text.replaceAll('\\n', '\n').match(/-----BEGIN PUBLIC KEY-----[\s\S]*?-----END PUBLIC KEY-----/g) ?? []
   const keys = blocks.map(readPublicKey).filter(key => key !== null)
   if (keys.length > 0) return keys
   throw new UsageError(`${escapeText(from)} holds no Ed25519 public key in PEM`, [

@@ -25,7 +25,7 @@ function filesTable({ files }: NonNullable<TaskState['change']>): Html {
   const shown = files.slice(0, pagesLimits.pageFilesMax)
   const sum = (field: 'added' | 'removed') => files.reduce((total, file) => total + (file[field] ?? 0), 0)
   return html`<table class="files">
-<caption>${files.length} ${files.length === 1 ? 'file' : 'files'}, ${sum('added')} lines added, ${sum('removed')} removed</caption>
+<caption>${files.length} ${files.length === 1 ? 'file' : 'files'}, lines: ${sum('added')} added, ${sum('removed')} removed</caption>
 <thead><tr><th scope="col">file</th><th scope="col" class="number"><abbr title="lines added">+</abbr></th><th scope="col" class="number"><abbr title="lines removed">−</abbr></th><th scope="col">note</th></tr></thead>
 <tbody>
 ${shown.map(

@@ -14,11 +14,12 @@ const cellsAsShown = [
   ['baseCodeBaseTests', 'the base, without the change'],
 ] as const satisfies readonly (readonly [Cell, string])[]
 
-/** Every check by cell with the end of its output, the first that fails on top and open. */
+/** Every check by cell with the end of its output, those that fail on top; the first that fails with the change is open. */
 export function checksSection({ checks }: TaskState, showOutputs: boolean): Html {
   const all = cellsAsShown.flatMap(([cell, where]) => byFailure(checks[cell]).map(check => ({ check, where })))
   const shown = all.slice(0, pagesLimits.pageChecksMax)
-  const firstFailing = shown.find(({ check }) => !passes(check))?.check
+  // That the base fails is why a change was asked for.
+  const firstFailing = shown.find(({ check }) => check.cell.startsWith('newCode') && !check.cached && !passes(check))?.check
   const withOutput = new Set(
     shown
       .map(({ check }) => check)

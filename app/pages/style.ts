@@ -14,25 +14,26 @@ body{margin:0;background:var(--back);color:var(--text);font:1rem/1.5 system-ui,s
 header,main,footer{max-width:72rem;margin:0 auto;padding:.5rem 1rem}
 h1{font-size:1.5rem;line-height:1.25;margin:.25rem 0}
 h2{font-size:1.25rem;margin:2rem 0 .5rem;padding-top:.5rem;border-top:1px solid var(--line)}
+section:first-of-type h2{margin-top:.5rem}
 h3{font-size:1rem;margin:1.25rem 0 .25rem}
 p,ul,dl,table{margin:.5rem 0}
 a{color:var(--link)}
 a:focus-visible,summary:focus-visible{outline:3px solid var(--link);outline-offset:2px}
 nav ul{display:flex;flex-wrap:wrap;gap:0 1.25rem;list-style:none;padding:0}
-nav a,summary{display:inline-block;padding:.25rem 0;min-height:1.5rem}
-summary{cursor:pointer;color:var(--link)}
+nav a{display:inline-block;padding:.25rem 0;min-height:1.5rem}
+summary{cursor:pointer;color:var(--link);padding:.25rem 0}
 code,pre{font:.875rem/1.45 ui-monospace,monospace}
 code,bdi{unicode-bidi:isolate}
 pre{margin:.5rem 0;padding:.75rem;background:var(--panel);border:1px solid var(--line);white-space:pre-wrap;unicode-bidi:plaintext}
 dl{display:grid;grid-template-columns:minmax(7rem,max-content) 1fr;gap:.25rem 1rem}
 dt{color:var(--quiet)}
 dd{margin:0;min-width:0}
-table{border-collapse:collapse;width:100%}
+table{border-collapse:collapse;width:100%;margin-top:1rem}
 caption{text-align:left;color:var(--quiet);padding-bottom:.25rem}
 th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid var(--line)}
 thead th{font-weight:600}
 tbody th{font-weight:400}
-.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;padding-right:1.5rem}
 .quiet{color:var(--quiet)}
 .state{font-weight:600;margin:.5rem 0 0}
 .good{color:var(--good)}
@@ -43,14 +44,14 @@ tbody th{font-weight:400}
 @media (max-width:48rem){
 dl{display:block}
 dd{margin-bottom:.5rem}
-table,tbody,tr,th,td{display:block}
-caption{display:block}
+table,caption,tbody,tr{display:block}
+tbody th,tbody td{display:inline-block;max-width:100%;margin-right:.75rem}
 thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-tr{padding:.5rem 0;border-bottom:1px solid var(--line)}
+tr{padding:.375rem 0;border-bottom:1px solid var(--line)}
 th,td{padding:0;border:0}
-td:empty{display:none}
+tbody td:empty{display:none}
 td::before,tbody th::before{color:var(--quiet)}
-.number{text-align:left}
+.number{text-align:left;padding:0}
 .evidence tbody>tr>:nth-child(2)::before{content:"before: "}
 .evidence tbody>tr>:nth-child(3)::before{content:"after: "}
 .files tbody>tr>:nth-child(2)::before{content:"+ "}

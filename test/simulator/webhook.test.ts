@@ -156,16 +156,160 @@ describe('webhooks of the fake itself', () => {
   })
 })
 
-describe("payloads have every key that all of GitHub's own examples have", () => {
+async function playAndRead(play: () => unknown): Promise<{ event: string; body: Record<string, unknown> }[]> {
+  fixture.github.setWebhook(url)
+  await play()
+  await fixture.github.webhooksSettled()
+  fixture.github.setWebhook(null)
+  return received.map(({ headers, body }) => ({ event: String(headers['x-github-event']), body: JSON.parse(body.toString()) }))
+}
+
+const namesOf = (seen: { event: string; body: Record<string, unknown> }[]) => seen.map(each => `${each.event}.${each.body.action}`).sort()
+
+describe('what happens on a pull request', () => {
+  let number: number
+  let checkRunId: number
+  const repo = 'octo/hello'
+
   beforeAll(async () => {
     const { github } = fixture
-    await github.commit({
+    const trunk = (await github.refs(repo))['refs/heads/trunk'] ?? ''
+    const head_sha = await github.commit({ repo, branch: 'reviewed', files: { 'a.ts': 'one\ntwo\nthree\n' }, from: trunk })
+    number = (await github.openPull({ repo, author: 'maria', title: 'P', head: 'reviewed' })).number
+    const octo = octokit(github, await mint(github, 'octo'))
+    const actions = [{ label: 'Fix', description: 'Fix it', identifier: 'fix' }]
+    checkRunId = (await octo.rest.checks.create({ owner: 'octo', repo: 'hello', name: 'grok / review', head_sha, actions })).data.id
+  })
+
+  test('one review with three comments is one event of the review and three of comments', async () => {
+    const comments = [1, 2, 3].map(line => ({ path: 'a.ts', line, body: `/grok fix ${line}` }))
+    const seen = await playAndRead(() => fixture.github.review({ repo, number, author: 'octo', comments }))
+    const created = 'pull_request_review_comment.created'
+    expect(namesOf(seen)).toEqual(['pull_request_review.submitted', created, created, created])
+    const review = seen.find(each => each.event === 'pull_request_review')?.body.review as { id: number }
+    expect(review).toMatchObject({ state: 'commented', body: null, user: { login: 'octo' } })
+    const ids = seen.filter(each => each.event !== 'pull_request_review').map(each => each.body.comment)
+    expect(ids).toMatchObject([1, 2, 3].map(() => ({ pull_request_review_id: review.id })))
+  })
+
+  test('a comment by itself, a reply and their edits come with a review each, and a pending review is silent', async () => {
+    const { github } = fixture
+    const seen = await playAndRead(async () => {
+      const { id } = await github.reviewComment({ repo, number, author: 'maria', path: 'a.ts', line: 2, body: 'Why?' })
+      github.replyToReviewComment({ repo, commentId: id, author: 'octo', body: 'Because.' })
+      github.editReviewComment({ repo, commentId: id, body: 'Why not?' })
+      github.deleteReviewComment({ repo, commentId: id, sender: 'octo' })
+      await github.review({ repo, number, author: 'octo', body: 'Later', event: null })
+    })
+    expect(namesOf(seen)).toEqual([
+      'pull_request_review.submitted',
+      'pull_request_review.submitted',
+      'pull_request_review_comment.created',
+      'pull_request_review_comment.created',
+      'pull_request_review_comment.deleted',
+      'pull_request_review_comment.edited',
+    ])
+    expect(seen.find(each => each.body.action === 'edited')?.body).toMatchObject({
+      changes: { body: { from: 'Why?' } },
+      comment: { body: 'Why not?' },
+    })
+    expect(seen.find(each => each.body.action === 'deleted')?.body.sender).toMatchObject({ login: 'octo' })
+  })
+
+  test('an edit says what it changed, and a push which commits', async () => {
+    const { github } = fixture
+    const before = (await github.refs(repo))['refs/heads/reviewed']
+    const seen = await playAndRead(async () => {
+      github.editIssue({ repo, number, title: 'P2', body: 'Words', sender: 'octo' })
+      github.editIssue({ repo, number, title: 'P2' })
+      await github.commit({ repo, branch: 'reviewed', files: { b: 'b' }, author: 'maria' })
+      github.setIssueState({ repo, number, state: 'closed' })
+      github.setIssueState({ repo, number, state: 'open' })
+    })
+    expect(namesOf(seen)).toEqual(['edited', 'reopened', 'closed', 'synchronize'].sort().map(action => `pull_request.${action}`))
+    const after = (await github.refs(repo))['refs/heads/reviewed']
+    const body = (action: string) => seen.find(each => each.body.action === action)?.body
+    expect(body('edited')).toMatchObject({ changes: { title: { from: 'P' }, body: { from: null } }, pull_request: { title: 'P2' } })
+    expect(body('synchronize')).toMatchObject({ before, after, pull_request: { head: { sha: after }, mergeable: null, commits: 2 } })
+    // Each tells of its own moment, though the figures are read later.
+    expect(body('closed')).toMatchObject({ pull_request: { state: 'closed' } })
+    expect(body('reopened')).toMatchObject({ pull_request: { state: 'open' } })
+  })
+
+  test('buttons of a check run come back with their identifier, and the end of the run is told once', async () => {
+    const { github } = fixture
+    const octo = octokit(github, await mint(github, 'octo'))
+    const seen = await playAndRead(async () => {
+      const update = { owner: 'octo', repo: 'hello', check_run_id: checkRunId, conclusion: 'success' as const }
+      await octo.rest.checks.update(update)
+      await octo.rest.checks.update({ ...update, conclusion: 'failure' })
+      github.clickCheckRun({ repo, checkRunId, sender: 'maria', identifier: 'fix' })
+      github.clickCheckRun({ repo, checkRunId, sender: 'maria', rerequest: true })
+    })
+    expect(namesOf(seen)).toEqual(['check_run.completed', 'check_run.requested_action', 'check_run.rerequested'])
+    const body = (action: string) => seen.find(each => each.body.action === action)?.body
+    expect(body('completed')).toMatchObject({
+      sender: { login: 'grokbot[bot]' },
+      check_run: { status: 'completed', conclusion: 'success' },
+    })
+    expect(body('requested_action')).toMatchObject({ requested_action: { identifier: 'fix' }, sender: { login: 'maria' } })
+    // Asked for again, the suite starts anew, and the run stays as it was.
+    expect(body('rerequested')).toMatchObject({
+      check_run: { id: checkRunId, conclusion: 'failure', check_suite: { status: 'queued', conclusion: null } },
+    })
+    expect(() => github.clickCheckRun({ repo, checkRunId, sender: 'maria', identifier: 'merge' })).toThrow('no button merge')
+  })
+})
+
+test('what is done to an installation is told, and nothing of a repository it does not cover or while it is suspended', async () => {
+  const { github } = fixture
+  await github.addRepository({ owner: 'inst', name: 'one' })
+  await github.addRepository({ owner: 'inst', name: 'two' })
+  const { id } = github.installation('inst')
+  const seen = await playAndRead(() => {
+    github.setInstallation('inst', { repositories: ['inst/one'], sender: 'maria' })
+    github.openIssue({ repo: 'inst/two', author: 'maria', title: 'unheard' })
+    github.setInstallation('inst', { suspended: true })
+    github.openIssue({ repo: 'inst/one', author: 'maria', title: 'unheard' })
+    github.setInstallation('inst', { suspended: false })
+    github.uninstall('inst')
+    github.openIssue({ repo: 'inst/one', author: 'maria', title: 'unheard' })
+    github.install('inst')
+    github.openIssue({ repo: 'inst/one', author: 'maria', title: 'heard' })
+  })
+  const actions = ['created', 'deleted', 'suspend', 'unsuspend'].map(action => `installation.${action}`)
+  expect(namesOf(seen)).toEqual([...actions, 'installation_repositories.removed', 'issues.opened'])
+  const body = (event: string, action: string) => seen.find(each => each.event === event && each.body.action === action)?.body
+  expect(body('installation_repositories', 'removed')).toMatchObject({
+    repositories_removed: [{ full_name: 'inst/two' }],
+    repository_selection: 'selected',
+    installation: { id },
+    sender: { login: 'maria' },
+  })
+  expect(body('installation', 'suspend')).toMatchObject({ installation: { id, suspended_at: expect.any(String) } })
+  expect(body('installation', 'deleted')).toMatchObject({ installation: { id }, repositories: [{ full_name: 'inst/one' }] })
+  expect(body('issues', 'opened')).toMatchObject({ issue: { title: 'heard' }, installation: { id: github.installation('inst').id } })
+})
+
+describe("payloads have every key that all of GitHub's own examples have", () => {
+  let reviewId: number
+  let inlineId: number
+  let checkRunId: number
+
+  beforeAll(async () => {
+    const { github } = fixture
+    const head_sha = await github.commit({
       repo: 'acme/tool',
       branch: 'topic',
-      files: { a: 'a' },
+      files: { a: 'a\n' },
       from: (await github.refs('acme/tool'))['refs/heads/main'] ?? '',
     })
     await github.openPull({ repo: 'acme/tool', author: 'maria', title: 'P', head: 'topic' })
+    const comments = [{ path: 'a', line: 1, body: 'Hm' }]
+    reviewId = (await github.review({ repo: 'acme/tool', number: 2, author: 'maria', body: 'Hm', comments })).id
+    inlineId = github.state.repositories.get('acme/tool')?.reviewComments.keys().next().value ?? 0
+    const octo = octokit(github, await mint(github, 'acme'))
+    checkRunId = (await octo.rest.checks.create({ owner: 'acme', repo: 'tool', name: 'grok', head_sha })).data.id
   })
 
   const cases: [string, () => object | Promise<object>][] = [
@@ -186,6 +330,34 @@ describe("payloads have every key that all of GitHub's own examples have", () =>
           string,
           () => Promise<object>,
         ],
+    ),
+    ...(['submitted', 'dismissed'] as const).map(
+      action =>
+        [`pull_request_review.${action}`, () => fixture.github.payload.pullRequestReview(action, { repo: 'acme/tool', reviewId })] as [
+          string,
+          () => object,
+        ],
+    ),
+    ...(['created', 'edited', 'deleted'] as const).map(
+      action =>
+        [
+          `pull_request_review_comment.${action}`,
+          () => fixture.github.payload.pullRequestReviewComment(action, { repo: 'acme/tool', commentId: inlineId }),
+        ] as [string, () => object],
+    ),
+    ...(['created', 'completed', 'rerequested', 'requested_action'] as const).map(
+      action =>
+        [`check_run.${action}`, () => fixture.github.payload.checkRun(action, { repo: 'acme/tool', checkRunId })] as [
+          string,
+          () => Promise<object>,
+        ],
+    ),
+    ...(['added', 'removed'] as const).map(
+      action =>
+        [
+          `installation_repositories.${action}`,
+          () => fixture.github.payload.installationRepositories(action, { owner: 'acme', repos: ['acme/tool'] }),
+        ] as [string, () => object],
     ),
     ...(['created', 'deleted', 'suspend', 'unsuspend'] as const).map(
       action =>
@@ -214,8 +386,8 @@ describe("payloads have every key that all of GitHub's own examples have", () =>
   })
 })
 
-/** What an edit changed, a hook's own settings and the permissions an App asked for differ from case to case. */
-const ofTheirSituation = /^\.changes\.|^\.hook\.|\.(?:permissions|events)\.|^\.organization$/
+/** What an edit changed, a hook's own settings, a deployment and the permissions an App asked for differ from case to case. */
+const ofTheirSituation = /^\.changes\.|^\.hook\.|\.(?:permissions|events)\.|^\.organization$|\.deployment(?:\.|$)/
 
 /** Every key with its way to it; what lies in a list counts for all its entries. */
 function keyPaths(value: unknown, at = ''): Set<string> {

@@ -16,6 +16,7 @@ const Issue = z.object({
   title: z.string(),
   body: Text,
   created_at: z.string(),
+  closed_at: Text.optional(),
   locked: z.boolean().optional(),
   user: User.nullable(),
   pull_request: z.unknown().optional(),

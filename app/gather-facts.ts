@@ -54,7 +54,6 @@ export async function gatherFacts(asked: Asked, operatorProfile: string | null, 
     baseSha,
     defaultBranch: repository.defaultBranch,
     killSwitch,
-    budget: { kind: 'ok' },
     subjectTrusted: mayWrite(authorRole ?? role),
     operatorProfile,
   }

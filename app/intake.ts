@@ -1,4 +1,4 @@
-import { type AcceptanceSettings, decideAcceptance, needsWorker, type WrittenCommand } from '../domain/index.ts'
+import { type AcceptanceSettings, decideAcceptance, needsWorker, overBudgetWords, type WrittenCommand } from '../domain/index.ts'
 import { classifyError } from '../github/index.ts'
 import { appendBehind, type Delivery, type Ledger } from '../ledger/index.ts'
 import type { Queue } from '../queue/index.ts'
@@ -8,7 +8,7 @@ import { type FactsPorts, type GatheredFacts, gatherFacts, isServed } from './ga
 import { laneOf } from './lane.ts'
 import { appLimits } from './limits.ts'
 import { parseCommands } from './parse-commands.ts'
-import { type Decided, proposeTask, type TaskSettings } from './propose-task.ts'
+import { type Decided, dayBudgetsOf, proposeTask, type TaskSettings } from './propose-task.ts'
 import { type Asked, type EventRead, readEvent } from './read-event.ts'
 import { renderReply } from './render-reply.ts'
 import { wasSaid } from './was-said.ts'
@@ -66,9 +66,9 @@ async function readRequest(delivery: Delivery, settings: IntakeSettings, ports: 
   if (!isServed(placeOf(read).repository.owner, ports)) return { kind: 'ignored', reason: 'owner-not-allowed' }
   switch (read.kind) {
     case 'closed': {
-      const { number } = read.closed.subject
-      await endLane(laneOf(read.closed), { by: `@${read.closed.actor.login}`, reason: `#${number} was closed` }, null, ports)
-      return { kind: 'ignored', reason: `#${number} was closed` }
+      const reason = `#${read.closed.subject.number} was closed`
+      await closeLane(read.closed, reason, ports)
+      return { kind: 'ignored', reason }
     }
     case 'clicked': {
       const asked = await locateClick(read.clicked, (await ports.github.identity()).id, ports)
@@ -114,43 +114,49 @@ function droppedNotes(dropped: number, commandsMax: number): string[] {
   return [`${dropped} more ${dropped === 1 ? 'command was' : 'commands were'} not taken: one comment may have ${commandsMax}.`]
 }
 
-async function take(decided: Decided, settings: TaskSettings, ports: IntakePorts): Promise<Taken> {
+async function take(decided: Decided, settings: IntakeSettings, ports: IntakePorts): Promise<Taken> {
   const { acceptance } = decided
   const task = proposeTask(decided, ports.newTaskId(), ports.now(), settings)
   crashpoint('intake.beforeAccept')
   const result = await ports.ledger.acceptTask(task)
   crashpoint('intake.afterAccept')
-  // Nothing is reserved yet, so nothing can be over its budget; budgets come with the receiver's issue.
-  if (result.kind === 'over-budget') throw new Error(`task ${task.taskId} is over the budget ${result.key}`)
+  if (result.kind === 'over-budget')
+    return await takeRefusal(decided, overBudgetWords(dayBudgetsOf(decided, ports.now(), settings), result), settings, ports)
   const { kind, taskId } = result
   if (acceptance.kind === 'accepted') {
-    if (acceptance.row.road === 'cancel') await cancelLane(decided.asked, taskId, ports)
+    if (acceptance.row.road === 'cancel') await cancelLane(decided.asked, ports)
     if (needsWorker(acceptance.row)) await ports.queue.ring(taskId, task.priority)
   }
   return { taskId, acceptance, known: kind === 'known' }
 }
 
-function cancelLane(asked: Asked, cancelTaskId: string, ports: IntakePorts): Promise<void> {
-  const words = { by: `@${asked.actor.login}`, reason: 'asked to stop' }
-  return endLane(laneOf(asked), words, { asked, taskId: cancelTaskId }, ports)
+/** What the ledger could not set the money aside for becomes a refusal, under the same meaning. */
+async function takeRefusal(decided: Decided, why: string, settings: IntakeSettings, ports: IntakePorts): Promise<Taken> {
+  const acceptance = { kind: 'refused', reason: 'budget', words: `Not started: ${why}.` } as const
+  const saidBefore = await wasSaid(decided.asked, acceptance.reason, settings.refusalQuietMs, ports)
+  return await take({ ...decided, acceptance, saidBefore }, settings, ports)
 }
 
-/**
- * Asks every task of an issue or pull request to stop; their worker sees the event within its sweep. `order`: the command
- * that asks for it, which stops nothing that was asked for after it.
- */
-async function endLane(
-  laneKey: string,
-  words: { by: string; reason: string },
-  order: { asked: Asked; taskId: string } | null,
-  { ledger, now }: IntakePorts,
-): Promise<void> {
+/** Asks every task of an issue or pull request that was asked for before to stop; their worker sees it within its sweep. */
+async function cancelLane(asked: Asked, { ledger, now }: IntakePorts): Promise<void> {
+  const [laneKey, words] = [laneOf(asked), { by: `@${asked.actor.login}`, reason: 'asked to stop' }]
   for (const state of ['running', 'waiting'] as const) {
-    for (const task of await ledger.tasks({ state, laneKey, limit: appLimits.lanesTasksMax })) {
-      if (!task.needsWorker || (order && !(await isOlder(task.taskId, order.asked, ledger)))) continue
-      await requestCancel(ledger, task.taskId, words, now())
+    for (const { taskId } of await ledger.tasks({ state, laneKey, needsWorker: true, limit: appLimits.lanesTasksMax })) {
+      if (await isOlder(taskId, asked, ledger)) await requestCancel(ledger, taskId, words, now())
     }
   }
+}
+
+/** What was accepted after the thread was closed, as in one that was opened again, is left alone: the event may come late. */
+async function closeLane(
+  closed: Extract<EventRead, { kind: 'closed' }>['closed'],
+  reason: string,
+  { ledger, now }: IntakePorts,
+): Promise<void> {
+  const by = `@${closed.actor.login}`
+  const acceptedBefore = (closed.at === null ? now() : Date.parse(closed.at)) + appLimits.clockMarginMs
+  const request = { laneKey: laneOf(closed), acceptedBefore, cancel: { by, reason, kind: 'closed' }, actor: by, at: now() } as const
+  for (let turn = 0; turn < appLimits.closeTurnsMax; turn++) if ((await ledger.cancelLane(request)).length === 0) return
 }
 
 /** GitHub's clock has whole seconds; of two comments of the same one, the ids say which came first. */

@@ -3,6 +3,8 @@ import {
   type Acceptance,
   type CommandRow,
   clipSubject,
+  type DayBudgets,
+  dayBudgets,
   grantOf,
   isTrusted,
   type Limits,
@@ -27,6 +29,8 @@ export type TaskSettings = {
   profile: string | null
   /** What is kept of an issue's title and body. */
   subjectBytesMax: number
+  /** What a day may cost, in millionths of a dollar; null: it is only counted. */
+  day: { repositoryDayMicroUsd: number | null; actorDayMicroUsd: number | null }
 }
 
 /**
@@ -52,7 +56,7 @@ export function proposeTask(decided: Decided, taskId: string, now: number, setti
         ? { type: 'task.accepted', payload: acceptedPayload(decided, acceptance, now, settings) }
         : { type: 'task.refused', payload: refusedPayload(decided, acceptance, settings) },
     more: proposals.map(proposal => preparedEvent(taskId, proposal)),
-    budgets: [],
+    budgets: acceptance.kind === 'accepted' && needsWorker(acceptance.row) ? dayBudgetsOf(decided, now, settings).budgets : [],
   }
 }
 
@@ -83,6 +87,12 @@ function meaningOf({ asked, command, deliveryId }: Decided): string {
         ? `${source.kind} ${source.id}|${command.index}`
         : `review ${reviewId}|${command.word.toLowerCase()} ${command.text}`
   return createHash('sha256').update(`${repository.id}|${what}`).digest('hex')
+}
+
+/** What a run sets aside of the day's money of its repository and of who asked for it. */
+export function dayBudgetsOf({ asked }: Pick<Decided, 'asked'>, at: number, { limits, day }: TaskSettings): DayBudgets {
+  const of = { repositoryId: asked.repository.id, actorId: asked.actor.id, at, limits: day }
+  return dayBudgets({ ...of, reserveMicroUsd: limits.costMicroUsdMax ?? 0 })
 }
 
 function commonPayload({ asked, command, gathered }: Decided, { subjectBytesMax }: TaskSettings) {

@@ -37,7 +37,7 @@ export type EventRead =
   | { kind: 'asked'; asked: Asked }
   | { kind: 'clicked'; clicked: Clicked }
   /** The issue or pull request is over, and with it what runs for it. */
-  | { kind: 'closed'; closed: Pick<Asked, 'actor' | 'repository' | 'subject'> }
+  | { kind: 'closed'; closed: Pick<Asked, 'actor' | 'repository' | 'subject'> & { at: string | null } }
   | { kind: 'ignored'; reason: string }
 
 /** Event → target, in one place, for every event that is served: one that has no row here does not compile. */
@@ -103,7 +103,7 @@ function wellFormed(_key: string, value: unknown): unknown {
 }
 
 type Common = Pick<EventPayload<'issues'>, 'repository' | 'installation' | 'sender'>
-type Thread = Pick<EventPayload<'pull_request'>['pull_request'], 'id' | 'number' | 'title' | 'body' | 'created_at' | 'locked' | 'user'>
+type Thread = EventPayload<'pull_request'>['pull_request']
 type Said = Pick<Asked, 'source' | 'createdAt' | 'reactTo'> & { text: string | null; reviewId?: number | null }
 
 function asked(common: Common, thread: Thread, kind: 'issue' | 'pull', author: EventUser | null, said: Said): EventRead {
@@ -136,7 +136,8 @@ function askedAtOpening(common: Common, thread: Thread, kind: 'issue' | 'pull'):
 }
 
 function closed(common: Common, thread: Thread, kind: 'issue' | 'pull'): EventRead {
-  return { kind: 'closed', closed: { ...placeOf(common), actor: common.sender, subject: subjectOf(thread, kind) } }
+  const { closed_at: at = null } = thread
+  return { kind: 'closed', closed: { ...placeOf(common), actor: common.sender, subject: subjectOf(thread, kind), at } }
 }
 
 function subjectOf({ number, title, body }: Thread, kind: 'issue' | 'pull'): Asked['subject'] {

@@ -2,7 +2,7 @@ import type { Ledger } from '../ledger/index.ts'
 import { appLimits } from './limits.ts'
 
 export type ReadinessPorts = {
-  ledger: Pick<Ledger, 'setSwitch'>
+  ledger: Pick<Ledger, 'probeWrite'>
   /** Who asks, as it stands in the ledger. */
   owner: string
   /** False: what the process before this one stored has not been looked at yet. */
@@ -11,8 +11,6 @@ export type ReadinessPorts = {
   leaving(): boolean
   now(): number
 }
-
-const switchName = 'written'
 
 /**
  * Whether deliveries may be sent here, as the reason why not; null = they may. The ledger is asked to write something for
@@ -26,7 +24,7 @@ export function createReadiness(ports: ReadinessPorts): () => Promise<string | n
     const now = ports.now()
     if (now - checkedAt < appLimits.checkKeptMs) return writable
     checkedAt = now
-    writable = ports.ledger.setSwitch(switchName, String(now), ports.owner).then(
+    writable = ports.ledger.probeWrite(ports.owner).then(
       () => true,
       () => false,
     )

@@ -136,7 +136,9 @@ function intakePorts(options: FirstHalfOptions, github: GitHubApp, { ledger, que
       const { taskWallMs: wallMs, taskWaitMs: waitMs } = limits
       const { subjectBytesMax, commandsPerCommentMax, commandTextBytesMax, refusalQuietMs, botRunsPerHourMax } = limits
       const numbers = { wallMs, waitMs, subjectBytesMax, commandsPerCommentMax, commandTextBytesMax, refusalQuietMs, botRunsPerHourMax }
-      return { prefix, profile: operator.sandbox?.profile ?? null, limits: taskLimitsOf(limits), ...numbers }
+      const { repositoryDayMicroUsdMax, actorDayMicroUsdMax } = limits
+      const day = { repositoryDayMicroUsd: repositoryDayMicroUsdMax || null, actorDayMicroUsd: actorDayMicroUsdMax || null }
+      return { prefix, profile: operator.sandbox?.profile ?? null, limits: taskLimitsOf(limits), day, ...numbers }
     },
   }
 }

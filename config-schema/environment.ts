@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import * as z from 'zod'
+import { parseRedisUrl } from './redis-address.ts'
 
 /** The only file that reads the process's environment. Names are Probot's and the OpenAI package's where those have one. */
 const Environment = z.object({
@@ -9,6 +10,7 @@ const Environment = z.object({
   PRIVATE_KEY_PATH: z.string().optional(),
   WEBHOOK_SECRET: z.string().optional(),
   GHE_API_URL: z.url().optional(),
+  REDIS_URL: z.string().refine(parseRedisUrl, 'must be redis[s]://[[user]:password@]host[:port][/database] and nothing more').optional(),
   ALLOWED_OWNERS: z.string().optional(),
   PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   HOST: z.string().optional(),
@@ -60,6 +62,9 @@ export function modelEndpoint(values: Environment): ModelEndpoint | null {
 }
 
 /** What of the environment must never come out again, whether a command has a use for it or not. */
-export function secretsOf({ PRIVATE_KEY, WEBHOOK_SECRET, OPENAI_API_KEY, XAI_API_KEY, GROKBOT_SIGNING_KEY }: Environment): string[] {
-  return [PRIVATE_KEY, WEBHOOK_SECRET, OPENAI_API_KEY, XAI_API_KEY, GROKBOT_SIGNING_KEY].filter(value => value !== undefined)
+export function secretsOf(values: Environment): string[] {
+  const { PRIVATE_KEY, WEBHOOK_SECRET, OPENAI_API_KEY, XAI_API_KEY, GROKBOT_SIGNING_KEY, REDIS_URL } = values
+  const redisPassword = parseRedisUrl(REDIS_URL ?? '')?.password || undefined
+  const secrets = [PRIVATE_KEY, WEBHOOK_SECRET, OPENAI_API_KEY, XAI_API_KEY, GROKBOT_SIGNING_KEY, redisPassword]
+  return secrets.filter(value => value !== undefined)
 }

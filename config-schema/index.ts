@@ -12,4 +12,5 @@ export { dataFolder, type Environment, type ModelEndpoint, modelEndpoint, readEn
 export { defaultLimits, type LimitName, type LimitValues, limitTable } from './limits.ts'
 export { OperatorConfig } from './operator-config.ts'
 export { type ConfigParsed, type ConfigProblem, configBytesMax, parseConfig } from './parse-config.ts'
+export { parseRedisUrl, type RedisAddress } from './redis-address.ts'
 export { RepositoryConfig } from './repository-config.ts'

@@ -19,6 +19,11 @@ export const limitTable = {
   turnsMax: { default: 60, why: 'model answers in one session', repository: true },
   tokensMax: { default: 4_000_000, why: 'input and output tokens of one task', repository: true },
   costMicroUsdMax: { default: 0, why: 'money for one task in millionths of a dollar; 0 = no cap of its own', repository: true },
+  repositoryDayMicroUsdMax: {
+    default: 0,
+    why: 'money for all tasks of one repository on one UTC day, in millionths of a dollar; 0 = no cap',
+  },
+  actorDayMicroUsdMax: { default: 0, why: 'the same for all tasks one person asks for' },
   modelTriesMax: { default: 6, why: 'requests for one model answer' },
   modelConnectMs: { default: 10_000, why: 'until the model endpoint has taken the connection' },
   modelIdleMs: { default: 120_000, why: 'silence of a model stream before it is given up' },

@@ -6,7 +6,15 @@ const limitNames = Object.keys(limitTable) as [LimitName, ...LimitName[]]
 const AbsolutePath = z.string().regex(/^\//, 'must be an absolute path')
 
 /** Limits that mean something at 0: none kept ahead, no cap, no waiting. Any other at 0 would stop everything. */
-const zeroAllowed: readonly LimitName[] = ['costMicroUsdMax', 'sandboxPoolSize', 'progressAfterMs', 'progressGapMs', 'readBackGapMs']
+const zeroAllowed: readonly LimitName[] = [
+  'costMicroUsdMax',
+  'repositoryDayMicroUsdMax',
+  'actorDayMicroUsdMax',
+  'sandboxPoolSize',
+  'progressAfterMs',
+  'progressGapMs',
+  'readBackGapMs',
+]
 
 function refuseZeros(limits: Partial<Record<LimitName, number>>, context: z.RefinementCtx): void {
   for (const [name, value] of Object.entries(limits)) {
@@ -15,10 +23,17 @@ function refuseZeros(limits: Partial<Record<LimitName, number>>, context: z.Refi
   }
 }
 
+/** What a day may cost is kept by setting aside what each task may cost: without a cap of its own that is not known. */
+function refuseUncapped(limits: Partial<Record<LimitName, number>>, context: z.RefinementCtx): void {
+  const day = (['repositoryDayMicroUsdMax', 'actorDayMicroUsdMax'] as const).find(name => (limits[name] ?? 0) > 0)
+  if (day && !limits.costMicroUsdMax)
+    context.addIssue({ code: 'custom', path: [day], message: 'needs costMicroUsdMax, the money for one task' })
+}
+
 /** What the operator of a machine writes (`GROKBOT_CONFIG`, default `<data folder>/operator.yml`); re-read for each task. */
 export const OperatorConfig = z.strictObject({
   version: z.literal(1),
-  limits: z.partialRecord(z.enum(limitNames), z.int().nonnegative()).superRefine(refuseZeros).optional(),
+  limits: z.partialRecord(z.enum(limitNames), z.int().nonnegative()).superRefine(refuseZeros).superRefine(refuseUncapped).optional(),
   sandbox: z
     .strictObject({
       policy: z.enum(['required', 'prefer']).optional(),

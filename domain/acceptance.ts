@@ -22,7 +22,6 @@ export type Facts = {
   baseSha: string | null
   defaultBranch: string
   killSwitch: 'on' | 'pulled'
-  budget: { kind: 'ok' } | { kind: 'spent'; words: string }
   /** Whether the issue's own text comes from somebody who may write here. */
   subjectTrusted: boolean
   /** The sandbox profile the operator has set; null = the command's own. */
@@ -47,6 +46,7 @@ export type RefusalReason =
   | 'closed'
   | 'empty-repository'
   | 'switched-off'
+  /** Decided by the ledger, in the transaction that would have reserved it. */
   | 'budget'
   | 'no-profile'
 
@@ -95,7 +95,6 @@ function refusalOfRun(row: CommandRow, facts: Facts): Acceptance | null {
   if (facts.baseSha === null)
     return refuse('empty-repository', `Not started: there is nothing to check out, \`${facts.defaultBranch}\` has no commit yet.`)
   if (profileOf(row, { operatorProfile: facts.operatorProfile, trusted: isTrusted(facts) }) === null) return refuseProfile(facts)
-  if (facts.budget.kind === 'spent') return refuse('budget', facts.budget.words)
   return null
 }
 

@@ -49,7 +49,6 @@ export function decideRun(command: WrittenCommand, prefix: string, killSwitch: '
       baseSha: '0'.repeat(40),
       defaultBranch: 'HEAD',
       killSwitch,
-      budget: { kind: 'ok' },
       subjectTrusted: true,
       operatorProfile: null,
     },

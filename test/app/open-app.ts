@@ -64,12 +64,13 @@ export async function openApp(): Promise<App> {
       profile: null,
       wallMs: 1_000,
       waitMs: 1_000,
-      limits: { turnsMax: 1, wallMs: 1_000, tokensMax: 1, costMicroUsdMax: null },
+      limits: { turnsMax: 1, wallMs: 1_000, tokensMax: 1, costMicroUsdMax: limits.costMicroUsdMax || null },
       subjectBytesMax: limits.subjectBytesMax,
       commandsPerCommentMax: limits.commandsPerCommentMax,
       commandTextBytesMax: limits.commandTextBytesMax,
       refusalQuietMs: limits.refusalQuietMs,
       botRunsPerHourMax: limits.botRunsPerHourMax,
+      day: { repositoryDayMicroUsd: limits.repositoryDayMicroUsdMax || null, actorDayMicroUsd: limits.actorDayMicroUsdMax || null },
     }),
   }
   const stopping = new AbortController()

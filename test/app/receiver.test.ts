@@ -167,20 +167,22 @@ describe('readiness', () => {
     })
     const said = { caughtUp: true, leaving: false, now: 0 }
     const { caughtUp, leaving, now } = { caughtUp: () => said.caughtUp, leaving: () => said.leaving, now: () => said.now }
-    return { said, ledger, dataDir, notReady: createReadiness({ ledger, owner: 'serve-1', caughtUp, leaving, now }) }
+    const probes: string[] = []
+    const counted = { probeWrite: (owner: string) => ledger.probeWrite(owner).then(() => void probes.push(owner)) }
+    return { said, probes, dataDir, notReady: createReadiness({ ledger: counted, owner: 'serve-1', caughtUp, leaving, now }) }
   }
   test('is a ledger that can be written, asked at most once a second', async () => {
-    const { said, ledger, dataDir, notReady } = open()
-    expect([await notReady(), await ledger.switch('written')]).toEqual([null, { value: '0', at: 0 }])
+    const { said, probes, dataDir, notReady } = open()
+    expect([await notReady(), probes]).toEqual([null, ['serve-1']])
     said.now = 999
-    expect([await notReady(), await ledger.switch('written')]).toEqual([null, { value: '0', at: 0 }])
+    expect([await notReady(), probes]).toEqual([null, ['serve-1']])
     const holder = new Database(path.join(dataDir, 'ledger.db'))
     holder.prepare('begin immediate').run()
     said.now = 1_000
     expect(await notReady()).toBe('the ledger can not be written')
     holder.close()
     said.now = 2_000
-    expect([await notReady(), await ledger.switch('written')]).toEqual([null, { value: '2000', at: 0 }])
+    expect([await notReady(), probes]).toEqual([null, ['serve-1', 'serve-1']])
   })
   test('is none before what was stored is taken, nor once the process goes', async () => {
     const { said, notReady } = open()

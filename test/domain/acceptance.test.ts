@@ -23,7 +23,6 @@ const facts: Facts = {
   baseSha: 'a'.repeat(40),
   defaultBranch: 'main',
   killSwitch: 'on',
-  budget: { kind: 'ok' },
   subjectTrusted: true,
   operatorProfile: null,
 }
@@ -45,7 +44,6 @@ describe('a command is accepted', () => {
     ['from a bot that is allowed by its id', 'fix', { actor: bot, botAllowed: true }, 'fix'],
     ['help, while runs are switched off', 'help', { killSwitch: 'pulled' }, 'help'],
     ['cancel, while runs are switched off', 'cancel', { killSwitch: 'pulled' }, 'cancel'],
-    ['help, with the budget spent', 'help', { budget: { kind: 'spent', words: 'Spent.' } }, 'help'],
     ['help, in an empty repository', 'help', { baseSha: null }, 'help'],
     ['help, where people may not write', 'help', { locked: true, archived: true }, 'help'],
   ])('%s', (_, word, change, verb) => {
@@ -87,7 +85,6 @@ describe('nothing is said to', () => {
 })
 
 describe('a command is refused with a reason', () => {
-  const spent = { kind: 'spent', words: 'Not started: today’s budget is spent.' } as const
   it.each<[string, string, Partial<Facts>, RefusalReason, string]>([
     [
       'that is none',
@@ -177,11 +174,10 @@ describe('a command is refused with a reason', () => {
       'empty-repository',
       'Not started: there is nothing to check out, `trunk` has no commit yet.',
     ],
-    ['with the budget spent', 'fix', { budget: spent }, 'budget', 'Not started: today’s budget is spent.'],
     [
       'for its role before anything else is told',
       'fix',
-      { role: 'read', archived: true, killSwitch: 'pulled', budget: spent },
+      { role: 'read', archived: true, killSwitch: 'pulled' },
       'role',
       '`/grok fix` needs write access here; you have read. A maintainer can run it for you.',
     ],

@@ -178,7 +178,7 @@ describe('what happens on a pull request', () => {
     number = (await github.openPull({ repo, author: 'maria', title: 'P', head: 'reviewed' })).number
     const octo = octokit(github, await mint(github, 'octo'))
     const actions = [{ label: 'Fix', description: 'Fix it', identifier: 'fix' }]
-    checkRunId = (await octo.rest.checks.create({ owner: 'octo', repo: 'hello', name: 'grok / review', head_sha, actions })).data.id
+    checkRunId = Number((await octo.rest.checks.create({ owner: 'octo', repo: 'hello', name: 'grok / review', head_sha, actions })).data.id)
   })
 
   test('one review with three comments is one event of the review and three of comments', async () => {
@@ -309,7 +309,7 @@ describe("payloads have every key that all of GitHub's own examples have", () =>
     reviewId = (await github.review({ repo: 'acme/tool', number: 2, author: 'maria', body: 'Hm', comments })).id
     inlineId = github.state.repositories.get('acme/tool')?.reviewComments.keys().next().value ?? 0
     const octo = octokit(github, await mint(github, 'acme'))
-    checkRunId = (await octo.rest.checks.create({ owner: 'acme', repo: 'tool', name: 'grok', head_sha })).data.id
+    checkRunId = Number((await octo.rest.checks.create({ owner: 'acme', repo: 'tool', name: 'grok', head_sha })).data.id)
   })
 
   const cases: [string, () => object | Promise<object>][] = [

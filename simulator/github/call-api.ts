@@ -3,6 +3,7 @@ import type * as z from 'zod'
 import { type Answer, forbidden, notFound, refused } from './answer.ts'
 import type { Credential } from './credential.ts'
 import { atLeast, canSee, grants, roleFor, roleOf } from './permission.ts'
+import { refuseHere } from './refuse-here.ts'
 import { rememberTargets } from './remember-targets.ts'
 import type { Call, Match, Need } from './route.ts'
 import { schemaMessage } from './schema-message.ts'
@@ -45,7 +46,9 @@ export async function callApi(context: Context, call: ApiRequest, request: Incom
   if (!targets) return notFound()
   const denied = checkPermission(route.permission, credential, targets)
   if (denied) return denied
-  if (repository?.archived && route.method !== 'GET') return refused(403, 'Repository was archived so is read-only.')
+  const actor = credential.kind === 'token' ? credential.token.actor : null
+  const stopped = refuseHere(state, targets, { method: route.method, actor })
+  if (stopped) return stopped
   if (body.kind === 'broken') return refused(400, body.message)
   const parsed = route.schema ? route.schema.safeParse(body.value ?? {}) : null
   if (parsed && !parsed.success) return refused(422, schemaMessage(parsed.error as z.ZodError, body.value ?? {}))

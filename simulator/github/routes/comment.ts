@@ -1,8 +1,9 @@
 import * as z from 'zod'
-import { type Answer, created, forbidden, invalid, noContent, ok, refused } from '../answer.ts'
+import { type Answer, created, forbidden, invalid, noContent, ok } from '../answer.ts'
 import { addComment, deleteComment, editComment } from '../open-issue.ts'
 import { paginate } from '../paginate.ts'
 import { mayChange, passesLock } from '../permission.ts'
+import { refuseLocked } from '../refuse-here.ts'
 import { renderComment } from '../render/issue.ts'
 import { type Call, route } from '../route.ts'
 import { type Comment, type Issue, isListed } from '../state.ts'
@@ -45,7 +46,7 @@ export const commentRoutes = [
     permission: { thread: 'write' },
     schema: text,
     apply: ({ state, links, repository, issue, actor, token }, { body }) => {
-      if (issue.locked && !passesLock(repository, token)) return refused(403, 'Unable to create comment because issue is locked.')
+      if (issue.locked && !passesLock(repository, token)) return refuseLocked('create comment')
       const error = checkText(body)
       if (error) return error
       const comment = addComment(state, repository, issue, { author: actor, body, byApp: token?.kind === 'installation' })
@@ -65,6 +66,7 @@ export const commentRoutes = [
     schema: text,
     apply: (call, { body }) => {
       if (!mayChange(call.repository, call.token, call.comment.author)) return forbidden()
+      if (call.issue.locked && !passesLock(call.repository, call.token)) return refuseLocked('update comment')
       const error = checkText(body)
       if (error) return error
       editComment(call.state, call.repository, call.comment, body, call.actor)

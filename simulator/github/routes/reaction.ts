@@ -1,9 +1,11 @@
 import * as z from 'zod'
 import { type Answer, created, forbidden, noContent, notFound, ok } from '../answer.ts'
 import { paginate } from '../paginate.ts'
+import { passesLock } from '../permission.ts'
+import { refuseLocked } from '../refuse-here.ts'
 import { renderReaction } from '../render/issue.ts'
 import { type Call, route } from '../route.ts'
-import { isListed, type Reaction, type ReactionContent, reactionContents } from '../state.ts'
+import { type Issue, isListed, type Reaction, type ReactionContent, reactionContents } from '../state.ts'
 
 const wish = z.strictObject({ content: z.enum(reactionContents) })
 const ofComment = '/repos/{owner}/{repo}/issues/comments/{comment_id}/reactions'
@@ -60,7 +62,7 @@ export const reactionRoutes = [
   }),
 ]
 
-type Base = Pick<Call<''>, 'state' | 'links' | 'query' | 'url' | 'actor'>
+type Base = Pick<Call<'{repo}'>, 'state' | 'links' | 'query' | 'url' | 'actor' | 'token' | 'repository'>
 
 function list(call: Base, reactions: Reaction[]): Answer {
   const content = call.query.get('content')
@@ -72,9 +74,10 @@ function list(call: Base, reactions: Reaction[]): Answer {
 }
 
 /** The same reaction a second time is the first one again: 200 in place of 201. */
-function react(call: Base, reactions: Reaction[], content: ReactionContent): Answer {
+function react(call: Base & { issue: Issue }, reactions: Reaction[], content: ReactionContent): Answer {
   const { actor, state, links } = call
   if (!actor) return forbidden()
+  if (call.issue.locked && !passesLock(call.repository, call.token)) return refuseLocked('create reaction')
   const present = reactions.find(each => each.actor.id === actor.id && each.content === content)
   if (present) return ok(renderReaction(links, present))
   const reaction: Reaction = { id: state.nextId(), content, actor, createdAt: state.now() }

@@ -1,4 +1,4 @@
-import type { Outcome, TaskState } from '../domain/index.ts'
+import { endOfCancel, type Outcome, type TaskState } from '../domain/index.ts'
 import type { Delivered } from './deliver.ts'
 import { workerLimits } from './limits.ts'
 
@@ -9,8 +9,7 @@ export function decideEnd(state: TaskState, delivered: Delivered | null): TaskEn
   const ended = state.session?.ended ?? null
   const summary = ended?.text ?? ''
   // A cancel that came after the pull request was opened came too late; what is there is said.
-  if (state.cancel && delivered?.kind !== 'pull-request')
-    return { outcome: 'cancelled', reason: `cancelled by ${state.cancel.by}`, summary }
+  if (state.cancel && delivered?.kind !== 'pull-request') return { ...endOfCancel(state.cancel), summary }
   if (!ended) return { outcome: 'errored', reason: 'the session has no end', summary }
   switch (ended.reason) {
     case 'cancelled':

@@ -1,4 +1,4 @@
-import type { TaskState } from '../domain/index.ts'
+import { endOfCancel, type TaskState } from '../domain/index.ts'
 import { redact } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { cutShort, deliveryWords } from './delivery-words.ts'
@@ -19,8 +19,9 @@ export async function endBroken(task: Task, error: unknown): Promise<TaskState> 
   const { cancel, attempts } = task.log.state()
   // This attempt only was to keep what was done before the cancel: that it could not does not undo the cancel.
   if (cancel && cancel.at <= (attempts.at(-1)?.at ?? 0)) {
-    const reason = `cancelled by ${cancel.by}; what was done by then could not be collected: ${message}`
-    return await endTask(task, { outcome: 'cancelled', reason, summary: '' })
+    const { outcome, reason } = endOfCancel(cancel)
+    const lost = `what was done by then could not be collected: ${message}`
+    return await endTask(task, { outcome, reason: `${reason}; ${lost}`, summary: '' })
   }
   return await endTask(task, { outcome: 'errored', reason: message, summary: '' })
 }
@@ -32,7 +33,7 @@ async function endStopped(task: Task, stopped: Stopped): Promise<TaskState> {
   if (stopped.kind === 'switched-off')
     return await endTask(task, { outcome: 'cancelled', reason: 'the operator switched runs off', summary })
   if (stopped.kind === 'deadline') return await endTask(task, { outcome: 'timed-out', reason: 'the time was up', summary })
-  return await endTask(task, { outcome: 'cancelled', reason: `cancelled by ${cancel?.by ?? 'a signal'}`, summary })
+  return await endTask(task, { ...endOfCancel(cancel ?? { by: 'a signal', reason: '' }), summary })
 }
 
 /** Records the outcome and writes the bundle. Safe to repeat: an outcome is recorded once. */

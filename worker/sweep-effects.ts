@@ -1,4 +1,4 @@
-import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
+import type { NewEvent, TaskState } from '../domain/index.ts'
 import {
   applyEffect,
   type DuePorts,
@@ -10,7 +10,7 @@ import {
   settleByReadBack,
   tryDue,
 } from '../effects/index.ts'
-import type { TaskRow } from '../ledger/index.ts'
+import { foldRecorded, type TaskRow } from '../ledger/index.ts'
 import { readBranch } from './effect-ports.ts'
 import { isLastWord, wordsLeft } from './last-words.ts'
 import { workerLimits } from './limits.ts'
@@ -40,7 +40,7 @@ export async function sweepEffects(ports: SweepPorts): Promise<void> {
 async function settleTask(taskId: string, ports: SweepPorts): Promise<boolean> {
   const row = await ports.ledger.task(taskId)
   if (row?.state !== 'ended' || row.erasedAt !== null) return true
-  const before = foldTask(await ports.ledger.readEvents(taskId))
+  const before = await foldRecorded(ports.ledger, taskId)
   const effectPorts = await effectPortsOf(row, before.seq, ports)
   const folder = taskFolder(ports.dataDir, taskId)
   const outcomes: Settled[] = []

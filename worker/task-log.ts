@@ -1,5 +1,5 @@
 import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
-import { appendBehind, type Ledger } from '../ledger/index.ts'
+import { appendBehind, foldRecorded, type Ledger } from '../ledger/index.ts'
 import { redactStrings } from '../telemetry/index.ts'
 
 /** The one writer of a task's events on this thread: what it knows is what the ledger says, folded. */
@@ -28,9 +28,11 @@ export type TaskLogOptions = { taskId: string; attempt: number; actor: string; n
 
 export async function openTaskLog(ledger: Pick<Ledger, 'append' | 'readEvents'>, options: TaskLogOptions): Promise<TaskLog> {
   const { taskId, attempt, actor, now } = options
-  let state = foldTask(await ledger.readEvents(taskId))
+  let state = await foldRecorded(ledger, taskId)
   async function refresh() {
-    state = foldTask(await ledger.readEvents(taskId, state.seq), state)
+    const read = await foldRecorded(ledger, taskId, state)
+    // An append may have gone further meanwhile, or have been read here first: no event is folded twice.
+    if (read.seq > state.seq) state = read
     return state
   }
   // Appends of one log run one after another: each must see the seq the one before it left.
@@ -39,7 +41,7 @@ export async function openTaskLog(ledger: Pick<Ledger, 'append' | 'readEvents'>,
     const batch = { taskId, attempt, actor, now, events }
     const result = await appendBehind(ledger, batch, async race => (race === 0 ? state : await refresh()).seq)
     if (result.kind === 'fenced') throw new OwnershipLost(`task ${taskId}: attempt ${result.attempt} took over from attempt ${attempt}`)
-    if (result.kind === 'appended') state = foldTask(result.events, state)
+    if (result.kind === 'appended' && result.lastSeq > state.seq) state = foldTask(result.events, state)
   }
   return {
     taskId,

@@ -3,8 +3,9 @@ import type { TaskState } from '../domain/index.ts'
 import { patchPath } from './keep-patch.ts'
 
 /**
- * How far an attempt walks the road. `keep-work`: the task was cancelled and its process died before its work was in a patch;
- * it goes as far as that, without a request or a command. `end-only`: cancelled with nothing to keep, or taken over too often.
+ * How far an attempt walks the road. `keep-work`: the task was asked to end, for whatever reason, and its process died before
+ * its work was in a patch; it goes as far as that, without a request or a command. `end-only`: it was asked to end and there
+ * is nothing to keep, or it was taken over too often.
  */
 export type Walk = 'whole' | 'keep-work' | 'end-only'
 

@@ -9,7 +9,6 @@ import {
   bundleLines,
   composeEntries,
   composeManifest,
-  foldTask,
   preAuthEncoding,
   readBundle,
   readPublicKey,
@@ -20,7 +19,7 @@ import {
   type TaskState,
   verifySignature,
 } from '../domain/index.ts'
-import type { Ledger } from '../ledger/index.ts'
+import { foldRecorded, type Ledger } from '../ledger/index.ts'
 import { crashpoint, type Logger } from '../telemetry/index.ts'
 import { workerLimits } from './limits.ts'
 import type { Signer } from './ports.ts'
@@ -66,7 +65,7 @@ async function writeOnce(taskId: string, taskDir: string, ports: BundlePorts, kn
   const erasedAt = (await ports.ledger.task(taskId))?.erasedAt ?? null
   const { entries } = await ports.ledger.readRecord(taskId)
   const seq = entries.at(-1)?.header.seq ?? 0
-  const facts = erasedAt === null ? factsOf(known ?? foldTask(await ports.ledger.readEvents(taskId))) : await factsBefore(file)
+  const facts = erasedAt === null ? factsOf(known ?? (await foldRecorded(ports.ledger, taskId))) : await factsBefore(file)
   if (facts === null) return { kind: 'none', seq, erasedAt }
   const redaction = redactionOf[facts.repository.visibility]
   const source = { task: taskId, facts, entries, redaction, erasedAt, toolVersion }

@@ -7,10 +7,10 @@ import { buildProgram } from './build/build-program.ts'
 import { printedUsage } from './usage.ts'
 
 /**
- * `./dev test [suite …]`: runs the suites (folders of test/), prints the seconds of each against its line in
+ * `./dev test [suite[/file] …]`: runs the suites (folders of test/), prints the seconds of each against its line in
  * test/budget.json, and ends with `N passed, N failed, N skipped`.
  */
-const usage = 'usage: ./dev test [SUITE …]\n  a suite is a folder of test/; without one all of them'
+const usage = 'usage: ./dev test [SUITE[/FILE] …]\n  a suite is a folder of test/, a file the beginning of its name; without one all of them'
 if (printedUsage(usage)) process.exit(0)
 const Report = z.object({
   testResults: z.array(
@@ -32,7 +32,7 @@ const suites = process.argv.slice(2).filter(name => !name.startsWith('-'))
 const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-test-'))
 const file = path.join(folder, 'report.json')
 const built = await buildProgram(root)
-const filters = suites.map(suite => `test/${suite}/`)
+const filters = suites.map(suite => (suite.includes('/') ? `test/${suite}` : `test/${suite}/`))
 const run = await execa(
   path.join(root, 'node_modules/.bin/vitest'),
   ['run', ...filters, '--reporter=dot', '--reporter=json', '--silent=passed-only', `--outputFile=${file}`],

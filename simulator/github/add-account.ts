@@ -16,3 +16,8 @@ export function addAccount(state: GitHubState, given: NewAccount): Account {
   state.accounts.set(account.login.toLowerCase(), account)
   return account
 }
+
+/** Null for an account that was deleted. */
+export function accountOf(state: GitHubState, given: NewAccount | null | undefined): Account | null {
+  return given ? addAccount(state, given) : null
+}

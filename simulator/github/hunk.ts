@@ -60,3 +60,15 @@ export function placeOf({ hunk, at }: Found, side?: Side): Place {
 export function excerptOf({ hunk, at }: Found): string {
   return [hunk.head, ...hunk.lines.slice(0, at + 1).map(each => each.text)].join('\n')
 }
+
+/** The text with what a hunk shows of its new side put where it says it is. */
+export function overlayHunk(text: string, hunk: string): string {
+  const lines = text.split('\n')
+  for (const { right, text: shown } of parsePatch(hunk).flatMap(each => each.lines)) {
+    if (right === null) continue
+    while (lines.length < right) lines.push('')
+    lines[right - 1] = shown.slice(1)
+  }
+  const whole = lines.join('\n')
+  return whole.endsWith('\n') ? whole : `${whole}\n`
+}

@@ -10,6 +10,8 @@ export type NewPull = {
   body: string | null
   /** `branch`, or `owner:branch` for a fork. */
   head: string
+  /** The fork's name, where both belong to one owner. */
+  headRepo?: string | undefined
   base: string
   draft: boolean
   byApp?: boolean
@@ -22,7 +24,7 @@ export type OpenedPull = { kind: 'opened'; issue: Issue } | { kind: 'refused'; e
 /** GitHub's own conditions: both branches there, something between them, and no open pull request for the same two. */
 export async function openPull(state: GitHubState, repository: Repository, given: NewPull): Promise<OpenedPull> {
   const refuse = (...errors: FieldError[]): OpenedPull => ({ kind: 'refused', errors })
-  const head = await findHead(state, repository, given.head)
+  const head = await findHead(state, repository, given)
   const baseSha = await readRef(repository.folder, `refs/heads/${given.base}`)
   if (!head) return refuse({ resource: 'PullRequest', field: 'head', code: 'invalid' })
   if (!baseSha) return refuse({ resource: 'PullRequest', field: 'base', code: 'invalid' })
@@ -59,18 +61,23 @@ export async function openPull(state: GitHubState, repository: Repository, given
   return { kind: 'opened', issue }
 }
 
-async function findHead(state: GitHubState, base: Repository, head: string) {
-  const colon = head.indexOf(':')
-  const ref = head.slice(colon + 1)
-  const owner = colon < 0 ? base.owner.login : head.slice(0, colon)
-  const same = owner.toLowerCase() === base.owner.login.toLowerCase()
-  const fork = [...state.repositories.values()].find(
-    each => each.forkOf?.id === base.id && each.owner.login.toLowerCase() === owner.toLowerCase(),
-  )
-  const repository = same ? base : (fork ?? findRepository(state, `${owner}/${base.name}`))
+async function findHead(state: GitHubState, base: Repository, given: Pick<NewPull, 'head' | 'headRepo'>) {
+  const colon = given.head.indexOf(':')
+  const ref = given.head.slice(colon + 1)
+  const owner = colon < 0 ? base.owner.login : given.head.slice(0, colon)
+  const repository = given.headRepo === undefined ? findFork(state, base, owner) : findRepository(state, `${owner}/${given.headRepo}`)
   if (!repository) return null
   const sha = await readRef(repository.folder, `refs/heads/${ref}`)
   return sha ? { repository, ref, sha } : null
+}
+
+/** The base itself for its own owner, so that another fork of that owner must be named. */
+function findFork(state: GitHubState, base: Repository, owner: string): Repository | undefined {
+  if (owner.toLowerCase() === base.owner.login.toLowerCase()) return base
+  const fork = [...state.repositories.values()].find(
+    each => each.forkOf?.id === base.id && each.owner.login.toLowerCase() === owner.toLowerCase(),
+  )
+  return fork ?? findRepository(state, `${owner}/${base.name}`)
 }
 
 /** GitHub's closing keywords before `#n` or `owner/name#n` of the same repository. */

@@ -2,6 +2,7 @@ import type { Route } from '../route.ts'
 import { appRoutes } from './app.ts'
 import { checkRunRoutes } from './check-run.ts'
 import { commentRoutes } from './comment.ts'
+import { compareRoutes } from './compare.ts'
 import { contentRoutes } from './content.ts'
 import { deliveryRoutes } from './delivery.ts'
 import { issueRoutes } from './issue.ts'
@@ -34,6 +35,7 @@ export const routes: readonly Route[] = [
   ...refRoutes,
   // Before the contents: a commit's name may hold slashes and takes the rest of the path.
   ...checkRunRoutes,
+  ...compareRoutes,
   ...contentRoutes,
   ...deliveryRoutes,
 ]

@@ -44,6 +44,7 @@ export const pullRoutes = [
         title: body.title ?? '',
         body: body.body ?? null,
         head: body.head,
+        headRepo: body.head_repo,
         base: body.base,
         draft: body.draft ?? false,
         byApp: token?.kind === 'installation',

@@ -83,6 +83,7 @@ function createPullActions(state: GitHubState) {
       title: string
       body?: string | null
       head: string
+      headRepo?: string
       base?: string
       draft?: boolean
       maintainerCanModify?: boolean

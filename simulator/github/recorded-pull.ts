@@ -1,26 +1,36 @@
+import { accountOf } from './add-account.ts'
 import type { FakeGitHub } from './fake-github.ts'
+import { overlayHunk } from './hunk.ts'
+import type { Differences, RecordedComment, RecordedPull, RecordedThread } from './recorded-payload.ts'
 import { readRef, resolveCommit, runGit } from './repository-git.ts'
+import type { FileChanges } from './seed-repository.ts'
 import { type Account, fullName, type Issue, type Repository } from './state.ts'
-import { accountOf, type PayloadPull, type PayloadThread } from './world-from-payload.ts'
 
-type Given = { thread: PayloadThread; pull: PayloadPull | undefined; author: Account | null }
+type Given = {
+  thread: Pick<RecordedThread, 'number' | 'title' | 'body'>
+  pull: RecordedPull | undefined
+  author: Account | null
+  /** On the diff: a change that is made up is made there. */
+  comment?: RecordedComment | undefined
+}
 
 /**
  * Opens the pull request a payload speaks of. Its head is the payload's commit where the repository has it; otherwise a
- * branch with a change is made up, and `notes` says so.
+ * branch with a change is made up, and that commit is to stand in the payload's place.
  */
-export async function makePayloadPull(
+export async function makeRecordedPull(
   github: FakeGitHub,
   base: Repository,
-  { thread, pull, author }: Given,
-  notes: string[],
+  { thread, pull, author, comment }: Given,
+  differences: Differences,
 ): Promise<Issue> {
   const { number, title, body } = thread
   const head = await headRepository(github, base, pull)
   const ref = pull?.head.ref ?? `simulated-${number}`
   const baseRef = pull?.base.ref ?? base.defaultBranch
   await makeBase(base, baseRef)
-  await makeHead(github, head, base, { ref, sha: pull?.head.sha, baseRef, number }, notes)
+  const files = { [`simulated-${number}.txt`]: 'a change\n', ...(await fileUnder(base, baseRef, comment)) }
+  await makeHead(github, head, base, { ref, sha: pull?.head.sha, baseRef, files }, differences)
   const issue = await github.openPull({
     repo: fullName(base),
     author: author?.login ?? null,
@@ -28,11 +38,14 @@ export async function makePayloadPull(
     title,
     body,
     head: head === base ? ref : `${head.owner.login}:${ref}`,
+    headRepo: head.name,
     base: baseRef,
     draft: pull?.draft ?? false,
   })
   if (!issue.pull || !pull) return issue
   issue.pull.id = pull.id
+  if (pull.merged) Object.assign(issue.pull, { merged: true, mergedAt: github.state.now() })
+  await replaceSha(base, pull.base.sha, issue.pull.base.sha, differences)
   if (pull.head.repo) return issue
   // The fork is gone by now; only its objects, under the pull request's ref, and its owner's name are left.
   await github.removeRepository(fullName(head))
@@ -44,7 +57,7 @@ export async function makePayloadPull(
  * The repository itself, or the fork the payload names. A deleted fork is made under a name of its own for as long as its
  * objects are needed: its owner may be the base repository's.
  */
-async function headRepository(github: FakeGitHub, base: Repository, pull: PayloadPull | undefined): Promise<Repository> {
+async function headRepository(github: FakeGitHub, base: Repository, pull: RecordedPull | undefined): Promise<Repository> {
   if (!pull) return base
   const forkOf = fullName(base)
   if (!pull.head.repo) return github.addRepository({ owner: 'deleted-fork', name: base.name, forkOf })
@@ -59,14 +72,21 @@ async function makeBase(base: Repository, ref: string): Promise<void> {
   await runGit(base.folder, ['update-ref', `refs/heads/${ref}`, `refs/heads/${base.defaultBranch}`])
 }
 
-type Wanted = { ref: string; sha: string | undefined; baseRef: string; number: number }
+/** The file a comment stands on, with the lines its hunk shows: so that they are there, and are a change. */
+async function fileUnder(base: Repository, baseRef: string, comment: RecordedComment | undefined): Promise<FileChanges> {
+  if (!comment?.path) return {}
+  const { stdout, exitCode } = await runGit(base.folder, ['cat-file', 'blob', `refs/heads/${baseRef}:${comment.path}`])
+  return { [comment.path]: overlayHunk(exitCode === 0 ? stdout.toString() : '', comment.diff_hunk) }
+}
+
+type Wanted = { ref: string; sha: string | undefined; baseRef: string; files: FileChanges }
 
 async function makeHead(
   github: FakeGitHub,
   head: Repository,
   base: Repository,
-  { ref, sha, baseRef, number }: Wanted,
-  notes: string[],
+  { ref, sha, baseRef, files }: Wanted,
+  { notes, shas }: Differences,
 ): Promise<void> {
   const known = sha === undefined ? null : await resolveCommit(head.folder, sha)
   if (known) {
@@ -74,7 +94,14 @@ async function makeHead(
     return
   }
   const from = (await readRef(base.folder, `refs/heads/${baseRef}`)) ?? `refs/heads/${head.defaultBranch}`
-  await github.commit({ repo: fullName(head), branch: ref, from, files: { [`simulated-${number}.txt`]: 'a change\n' } })
+  const made = await github.commit({ repo: fullName(head), branch: ref, from, files })
+  if (sha !== undefined) shas.set(sha, made)
   const reason = sha === undefined ? 'the payload does not name its head' : `the repository does not have ${sha.slice(0, 12)}`
   notes.push(`the pull request was made with a commit of its own on ${ref}: ${reason}`)
+}
+
+/** Another commit stands in for one the repository does not have. */
+export async function replaceSha(repository: Repository, recorded: string | undefined, by: string, { shas }: Differences): Promise<void> {
+  if (recorded === undefined || shas.has(recorded) || (await resolveCommit(repository.folder, recorded))) return
+  shas.set(recorded, by)
 }

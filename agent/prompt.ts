@@ -107,8 +107,7 @@ function renderPrompts(inputs: Omit<PromptContext, 'templates'>, frames: Frames,
   })
   const userPrompt = prompts.render('task', {
     repository: `${repository.owner}/${repository.name}`,
-    branch: oneLine(repository.baseRef),
-    commit: repository.baseSha,
+    place: placeOf(repository),
     requester: inputs.requester,
     request: oneLine(inputs.request),
     subject: subject
@@ -122,6 +121,13 @@ function renderPrompts(inputs: Omit<PromptContext, 'templates'>, frames: Frames,
       .join(''),
   })
   return { systemPrompt, userPrompt }
+}
+
+/** Names of branches are shown as JSON strings: one may read like a sentence to the model. */
+function placeOf({ baseRef, baseSha, pull }: SessionStart['repository']): string {
+  if (!pull) return `branch ${oneLine(baseRef)} at ${baseSha}`
+  const diff = `\`git diff ${pull.baseSha}...HEAD\` shows what it changes`
+  return `pull request #${pull.number} into ${JSON.stringify(pull.baseRef)}. Its head ${pull.headSha} is checked out; ${diff}`
 }
 
 function oneLine(text: string): string {

@@ -12,7 +12,14 @@ export type SessionStart = {
     requester: string
     subject: { kind: 'issue' | 'pull'; number: number; title: string; body: string } | null
   }
-  repository: { owner: string; name: string; baseRef: string; baseSha: string }
+  repository: {
+    owner: string
+    name: string
+    baseRef: string
+    baseSha: string
+    /** The pull request whose head is checked out; absent = the base itself is. Its branch's name is its author's and is not shown. */
+    pull?: { number: number; headSha: string; baseRef: string; baseSha: string }
+  }
   /** Whether the words come from somebody who may write to the repository. Untrusted ones taint the task when read. */
   trust: { subject: Trust; repository: Trust }
   /** Instruction files of the base, root first: `{ path: 'AGENTS.md', text }`. */

@@ -77,6 +77,7 @@ function applyEvent(draft: Draft, event: RecordedEvent): void {
       return
     case 'change.collected':
       state.change = event.payload
+      if (event.payload.onto) forgetProof(state)
       return
     case 'check.settled':
       applyCheck(state, event.payload)
@@ -98,6 +99,13 @@ function applyEvent(draft: Draft, event: RecordedEvent): void {
     default:
       applySession(draft, event)
   }
+}
+
+/** What was checked, judged and committed was another tree, on another commit. */
+function forgetProof(state: TaskState): void {
+  state.checks = emptyTaskState().checks
+  state.verdict = null
+  state.commit = null
 }
 
 function applyCheck(state: TaskState, check: Payload<'check.settled'>): void {

@@ -6,6 +6,7 @@ import {
   createReaction,
   createReply,
   findCheckRun,
+  isInHistory,
   listComments,
   listPullsFrom,
   listReactions,
@@ -40,14 +41,20 @@ export type EffectContext = {
 /** Pushing is git's business; the worker plugs it in. */
 export type GitPort = {
   /** Throws when it is not known whether the push arrived. */
-  push(intent: Intent<'push'>, token: string): Promise<{ kind: 'pushed' } | { kind: 'rejected'; reason: string; remoteSha: string | null }>
+  push(intent: Intent<'push'>, token: string): Promise<{ kind: 'pushed' } | PushRejected>
   /** Where the branch is, null = there is none. Throws when the remote is away. */
   readRef(intent: Intent<'push'>, token: string): Promise<{ kind: 'read'; sha: string | null } | { kind: 'refused'; reason: string }>
 }
 
+/** `refusal`: the class of the reason, as git names it; `said`: the remote's own words, '' when it said none. */
+type PushRejected = { kind: 'rejected'; reason: string; refusal: string; said: string; remoteSha: string | null }
+
 /** For who may not push: nothing is sent and nothing is looked for. */
 export function noGit(reason: string): GitPort {
-  return { push: async () => ({ kind: 'rejected', reason, remoteSha: null }), readRef: async () => ({ kind: 'refused', reason }) }
+  return {
+    push: async () => ({ kind: 'rejected', reason, refusal: 'other', said: '', remoteSha: null }),
+    readRef: async () => ({ kind: 'refused', reason }),
+  }
 }
 
 /**
@@ -148,14 +155,18 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
     send: async (intent, { git, token }) => {
       const result = await git.push(intent, token)
       if (result.kind === 'pushed') return { kind: 'done', remote: { branch: intent.branch, sha: intent.sha } }
-      return { kind: 'rejected', reason: result.reason, remote: { branch: intent.branch, sha: result.remoteSha ?? '' } }
+      const { reason, refusal, said, remoteSha } = result
+      return { kind: 'rejected', reason, remote: { branch: intent.branch, sha: remoteSha ?? '', refusal, said } }
     },
-    readBack: async (intent, { git, token }) => {
+    readBack: async (intent, { git, token, api }) => {
       const read = await git.readRef(intent, token)
       if (read.kind === 'refused') return read
       const remoteSha = read.sha
       if (remoteSha === intent.sha) return { kind: 'found', remote: { branch: intent.branch, sha: remoteSha } }
       if (remoteSha === intent.expect) return { kind: 'absent' }
+      // Somebody may have pushed on top of it by now.
+      if (remoteSha !== null && (await isInHistory(api, intent, intent.sha, remoteSha)))
+        return { kind: 'found', remote: { branch: intent.branch, sha: intent.sha } }
       return {
         kind: 'other',
         reason: `the branch is at ${remoteSha ?? 'no commit'}, not where it was`,

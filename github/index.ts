@@ -15,6 +15,7 @@ export {
 } from './comments.ts'
 export { createGitHubApp, type GitHubApp, type Permissions } from './github-app.ts'
 export { type IdentityAnswer, MintAnswer, MintCall, passedHeaders } from './mint-channel.ts'
+export { type PullStanding, readPullStanding } from './pull-standing.ts'
 export { createPull, listPullsFrom, type NewPull, type PullFacts, type PullFound, readPull } from './pulls.ts'
-export { type RepositoryFacts, type Role, readBranchSha, readRepository, readRole } from './read-facts.ts'
+export { isInHistory, type RepositoryFacts, type Role, readBranchSha, readRepository, readRole } from './read-facts.ts'
 export { createRemoteApp } from './remote-app.ts'

@@ -55,3 +55,14 @@ export async function readBranchSha(api: Octokit, { owner, repo }: RepositoryNam
     throw error
   }
 }
+
+/** Whether a commit is in the history of another; false when the repository does not have one of them. */
+export async function isInHistory(api: Octokit, { owner, repo }: RepositoryName, commit: string, of: string): Promise<boolean> {
+  try {
+    const { data } = await api.rest.repos.compareCommitsWithBasehead({ owner, repo, basehead: `${commit}...${of}`, per_page: 1 })
+    return data.status === 'ahead' || data.status === 'identical'
+  } catch (error) {
+    if (statusOf(error) === 404) return false
+    throw error
+  }
+}

@@ -84,7 +84,7 @@ async function describeChange(
   }
 }
 
-function withNotes(file: ChangedFile): ChangedFile {
+export function withNotes(file: ChangedFile): ChangedFile {
   const notes = [
     ...(startsChecks(file.path) ? ['starts the checks'] : decidesChecks(file.path) ? ['test file'] : []),
     ...(file.mode === '100755' ? ['executable'] : []),

@@ -2,14 +2,15 @@ import { endOfCancel, type Outcome, type TaskState } from '../domain/index.ts'
 import type { Delivered } from './deliver.ts'
 import { workerLimits } from './limits.ts'
 
-export type TaskEnd = { outcome: Outcome; reason: string; summary: string }
+/** `patchOnly`: why nothing higher than the kept patch could be delivered. */
+export type TaskEnd = { outcome: Outcome; reason: string; summary: string; patchOnly?: string }
 
 /** The one recorded outcome of a task whose road was walked to its end. Pure; success needs positive evidence. */
 export function decideEnd(state: TaskState, delivered: Delivered | null): TaskEnd {
   const ended = state.session?.ended ?? null
   const summary = ended?.text ?? ''
-  // A cancel that came after the pull request was opened came too late; what is there is said.
-  if (state.cancel && delivered?.kind !== 'pull-request') return { ...endOfCancel(state.cancel), summary }
+  // A cancel that came after the delivery came too late; what is there is said.
+  if (state.cancel && !isThere(delivered)) return { ...endOfCancel(state.cancel), summary }
   if (!ended) return { outcome: 'errored', reason: 'the session has no end', summary }
   switch (ended.reason) {
     case 'cancelled':
@@ -27,12 +28,18 @@ export function decideEnd(state: TaskState, delivered: Delivered | null): TaskEn
   if (delivered.kind === 'unknown')
     return { outcome: 'errored', reason: `it is not known whether the delivery arrived: ${delivered.reason}`, summary }
   const proven = state.verdict?.verdict === 'proven'
-  if (delivered.kind === 'patch' && delivered.reason !== '')
-    return { outcome: 'failed', reason: [`it could not be delivered: ${delivered.reason}`, ...stopped].join('; '), summary }
+  if (delivered.kind === 'patch' && delivered.reason !== '') {
+    const reason = [`it could not be delivered: ${delivered.reason}`, ...stopped].join('; ')
+    return { outcome: 'failed', reason, summary, patchOnly: delivered.reason }
+  }
   if (proven) return { outcome: 'succeeded', reason: stopped.join('; ') || 'the checks pass', summary }
   // Delivered or not, a change that nothing proves is no success.
   const how = delivered.kind === 'pull-request' ? 'delivered as a draft, since no check proves it' : 'no check proves the change'
   return { outcome: 'failed', reason: [how, ...stopped, ...(state.verdict?.reasons ?? [])].join('; '), summary }
+}
+
+function isThere(delivered: Delivered | null): boolean {
+  return delivered?.kind === 'pull-request' || delivered?.kind === 'commit'
 }
 
 /** True when the session ended in a way after which nothing more is run or delivered; its work so far is kept as a patch. */

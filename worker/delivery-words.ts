@@ -1,19 +1,26 @@
 import type { EffectState, Outcome, TaskState } from '../domain/index.ts'
 
 /** What of the result is on GitHub, from the effects and not from the outcome; null: nothing was ever sent. */
-export function deliveryWords({ effects }: TaskState): string | null {
-  const of = (kind: EffectState['kind']) => Object.values(effects).find(effect => effect.kind === kind)
-  const pull = of('pull-request')
+export function deliveryWords({ accepted, effects }: Pick<TaskState, 'accepted' | 'effects'>): string | null {
+  const last = (kind: EffectState['kind']) => Object.values(effects).findLast(effect => effect.kind === kind)
+  const pull = last('pull-request')
   if (pull?.state === 'confirmed') return `delivered as #${Number(pull.remote?.['number'])}`
   if (maybeThere(pull)) return 'it is not known whether the pull request was opened'
-  const push = of('push')
+  const push = last('push')
+  // On a pull request's own branch the push is all there is to do.
+  if (accepted?.pull) return push ? commitWords(push) : null
   if (push?.state === 'confirmed') return `the branch \`${branchOf(push)}\` was pushed; there is no pull request`
   return maybeThere(push) ? 'it is not known whether the branch was pushed' : null
 }
 
+function commitWords(push: EffectState): string | null {
+  if (push.state === 'confirmed') return `\`${String(push.remote?.['sha']).slice(0, 7)}\` was pushed to \`${branchOf(push)}\``
+  return maybeThere(push) ? 'it is not known whether the commit was pushed' : null
+}
+
 /** Ends that may come in the middle of a delivery. */
 export function cutShort({ outcome }: { outcome: Outcome }): boolean {
-  return outcome === 'cancelled' || outcome === 'timed-out'
+  return outcome === 'cancelled' || outcome === 'superseded' || outcome === 'timed-out'
 }
 
 function maybeThere(effect: EffectState | undefined): boolean {

@@ -37,9 +37,9 @@ function gitPortOf(base: Base, stop: AbortSignal): GitPort {
       const ref = `refs/heads/${branch}`
       const result = await pushCommit({ store: base.store, url, credential: async () => token, sha, ref, expect, signal: stop })
       if (result.kind === 'unknown') throw new Unreachable(`the push may or may not have arrived: ${result.message}`)
-      return result.kind === 'pushed'
-        ? { kind: 'pushed' }
-        : { kind: 'rejected', reason: `${result.reason}: ${result.message}`, remoteSha: result.remoteSha }
+      if (result.kind === 'pushed') return { kind: 'pushed' }
+      const { reason: refusal, message, said, remoteSha } = result
+      return { kind: 'rejected', reason: `${refusal}: ${message}`, refusal, said, remoteSha }
     },
     readRef: readBranch(stop),
   }

@@ -2,6 +2,7 @@ import { endOfCancel, type TaskState } from '../domain/index.ts'
 import { redact } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { cutShort, deliveryWords } from './delivery-words.ts'
+import { Gone } from './gone.ts'
 import { report } from './report.ts'
 import { markStale } from './stale-bundles.ts'
 import { Stopped } from './stopped.ts'
@@ -13,6 +14,7 @@ import { writeTaskBundle } from './write-bundle.ts'
 export async function endBroken(task: Task, error: unknown): Promise<TaskState> {
   if (error instanceof OwnershipLost) throw error
   if (error instanceof Stopped) return await endStopped(task, error)
+  if (error instanceof Gone) return await endTask(task, { outcome: 'failed', reason: error.message, summary: '' })
   // It is recorded, signed and posted: nothing that looks like a credential may stand in it.
   const message = redact(error instanceof Error ? error.message : String(error))
   task.ports.logger.error({ error, task: task.id }, 'task broke')
@@ -41,10 +43,11 @@ export async function endTask(task: Task, end: TaskEnd): Promise<TaskState> {
   const { outcome } = end
   // Both may be the words of a model or of its endpoint, which may repeat the key it was given.
   const [reason, summary] = [redact(end.reason), redact(end.summary)]
+  const patchOnly = end.patchOnly === undefined ? {} : { patchOnly: redact(end.patchOnly) }
   if (task.log.state().outcome === null) {
-    await task.comment.finish({ outcome, reason, summary })
+    await task.comment.finish({ outcome, reason, summary, ...patchOnly })
     const words = cutShort(end) ? deliveryWords(task.log.state()) : null
-    const payload = { outcome, reason, summary, ...(words === null ? {} : { delivered: words }) }
+    const payload = { outcome, reason, summary, ...(words === null ? {} : { delivered: words }), ...patchOnly }
     await markStale(task.taskDir, task.log.state().seq + 1).catch(error => {
       task.ports.logger.warn({ error, task: task.id }, 'a bundle could not be announced; if this process dies now, none is made')
     })

@@ -33,7 +33,7 @@ export async function executeTask(claim: Claim, cancel: AbortSignal, ports: Work
     const verdict = await judgeChange(task, base, change)
     if (verdict.verdict === 'no-change') return await endTask(task, decideEnd(task.log.state(), null))
     const commit = await makeCommit(task, base, change)
-    const delivered = await deliver(task, base, commit)
+    const delivered = await deliver(task, base, commit, place)
     return await endTask(task, decideEnd(task.log.state(), delivered))
   } catch (error) {
     return await endBroken(task, error)

@@ -13,7 +13,7 @@ export function patchPath(taskDir: string): string {
 export async function keepPatch(task: Pick<Task, 'id' | 'log' | 'ports' | 'taskDir'>, base: Pick<Base, 'store'>): Promise<void> {
   const { change, workspace } = task.log.state()
   if (!change || !workspace || change.files.length === 0) return
-  const { patch } = await diffTrees(base.store, workspace.baseTree, change.tree)
+  const { patch } = await diffTrees(base.store, change.onto?.tree ?? workspace.baseTree, change.tree)
   crashpoint('patch.beforeWrite')
   if (patch) await replaceFile(patchPath(task.taskDir), patch)
   else task.ports.logger.warn({ task: task.id }, 'the patch is too large to be kept as a file; the commit has it')

@@ -1,61 +1,87 @@
 import { type EffectState, foldTask, type RecordedEvent, type TaskState } from '../domain/index.ts'
 import { type EffectProposal, effectId } from '../effects/index.ts'
-import type { TaskEnd } from './decide-end.ts'
 import { deliveryWords } from './delivery-words.ts'
 import { placeOf } from './effect-ports.ts'
 import { workerLimits } from './limits.ts'
-import { renderEnded } from './render-progress.ts'
+import { pushedCommit, renderEnded } from './render-ended.ts'
+import { renderResult } from './render-result.ts'
+import type { EndSettings, EndView } from './words-of-end.ts'
 
 export const progressId = (taskId: string) => `${taskId}:progress:1`
 
 /**
- * What the thread is told at the end of a task: the last text of its progress comment where there is one, a comment of its
- * own for a bad end that had none; null: the pull request is the message. One of them is made, until more is known.
+ * What the thread is told at the end of a task: a message of its own where nothing else is the message (a commit on somebody's
+ * branch, a patch, a bad end without a progress comment), and the last text of the progress comment where there is one. None:
+ * the pull request, the answer, or the newer task, is the message.
  */
-export function lastWords(state: TaskState, end: TaskEnd, now: number, prefix: string): EffectProposal | null {
-  const known = commentOf(state)
-  const body = renderEnded(state, end, now, prefix)
-  if (known !== null) return { kind: 'progress', ordinal: 2, intent: { ...threadOf(state), commentId: known, body } }
-  return end.outcome === 'succeeded' ? null : { kind: 'comment', ordinal: 1, intent: { ...threadOf(state), body } }
+export function lastWords(view: EndView): EffectProposal[] {
+  const { state, end } = view
+  const commentId = commentOf(state)
+  const edit: EffectProposal[] =
+    commentId === null ? [] : [{ kind: 'progress', ordinal: 2, intent: { ...threadOf(state), commentId, body: renderEnded(view) } }]
+  if (pushedCommit(state) !== null) return [say(view, renderResult(view)), ...edit]
+  if (end.patchOnly !== undefined) return [say(view, renderEnded(view)), ...edit]
+  const isQuiet = commentId !== null || end.outcome === 'succeeded' || end.outcome === 'superseded'
+  return isQuiet ? edit : [say(view, renderEnded(view))]
+}
+
+/** Where it was asked: in the thread of a review while that is there, else in the conversation. */
+export function say({ taskId, state }: Pick<EndView, 'taskId' | 'state'>, body: string): EffectProposal {
+  const threadId = state.accepted?.source?.threadId
+  const reply = threadId === undefined ? null : ({ kind: 'reply', ordinal: 1, intent: { ...threadOf(state), threadId, body } } as const)
+  if (reply && state.effects[effectId(taskId, reply)]?.state !== 'rejected') return reply
+  return { kind: 'comment', ordinal: 1, intent: { ...threadOf(state), body } }
 }
 
 /**
  * What is left to be said when the task has ended: a comment that turned out to be there still says "running", one that is
- * not there leaves a bad end unsaid, and what was not known when the last words were said may be known now. Null: nothing.
+ * not there leaves a bad end unsaid, and what was not known when the last words were said may be known now.
  */
-export function wordsLeft(taskId: string, events: readonly RecordedEvent[], prefix: string): EffectProposal | null {
+export function wordsLeft(taskId: string, events: readonly RecordedEvent[], settings: EndSettings): EffectProposal[] {
   const state = foldTask(events)
   const { effects, outcome } = state
-  if (outcome === null) return null
-  const first = effects[progressId(taskId)]
-  const last = first?.state === 'confirmed' || first?.state === 'rejected' ? lastWords(state, outcome, outcome.at, prefix) : null
-  if (last !== null && effects[effectId(taskId, last)] === undefined) return last
-  return correction(events, state, outcome, prefix)
+  if (outcome === null) return []
+  const view = { taskId, state, end: endOf(outcome), now: outcome.at, ...settings }
+  const first = effects[progressId(taskId)]?.state
+  const hasReply = Object.values(effects).some(({ kind, attempt }) => kind === 'reply' && attempt > 0)
+  const words = first === 'confirmed' || first === 'rejected' || hasReply ? lastWords(view) : []
+  const unsaid = words.filter(proposal => effects[effectId(taskId, proposal)] === undefined)
+  if (unsaid.length > 0) return unsaid
+  const corrected = correction(events, view)
+  return corrected === null ? [] : [corrected]
+}
+
+function endOf({ outcome, reason, summary, patchOnly }: NonNullable<TaskState['outcome']>): EndView['end'] {
+  return { outcome, reason, summary, ...(patchOnly === undefined ? {} : { patchOnly }) }
 }
 
 /** Of what is said, only where the result is can be learned later. */
-function correction(
-  events: readonly RecordedEvent[],
-  state: TaskState,
-  end: NonNullable<TaskState['outcome']>,
-  prefix: string,
-): EffectProposal | null {
-  const saidAt = events.findLastIndex(event => event.type === 'effect.prepared' && event.payload !== null && isLastWord(event.payload))
+function correction(events: readonly RecordedEvent[], view: EndView): EffectProposal | null {
+  const { state, taskId } = view
+  const saidAt = events.findLastIndex(
+    event => event.type === 'effect.prepared' && event.attempt > 0 && event.payload !== null && tellsThread(event.payload),
+  )
   const event = events[saidAt]
   const said = event?.type === 'effect.prepared' && event.payload !== null ? state.effects[event.payload.effectId] : undefined
   if (said?.state !== 'confirmed') return null
   if (deliveryWords(state) === deliveryWords(foldTask(events.slice(0, saidAt + 1)))) return null
-  const words = renderEnded(state, end, end.at, prefix)
-  const ordinal = Number(said.key.split('-').at(-1)) + 1
-  const intent = { ...threadOf(state), body: `${words}\n\nThis was found out after the end: a reason above says what was known then.` }
-  return said.kind === 'comment'
-    ? { kind: 'comment', ordinal, intent }
-    : { kind: 'progress', ordinal, intent: { ...intent, commentId: commentOf(state) } }
+  const body = `${renderEnded(view)}\n\nThis was found out after the end: a reason above says what was known then.`
+  const intent = { ...threadOf(state), body }
+  const kind = said.kind === 'progress' ? 'progress' : 'comment'
+  // The app may have said something of its own in between.
+  let ordinal = Number(said.key.split('-').at(-1)) + 1
+  while (state.effects[effectId(taskId, { kind, ordinal })]) ordinal += 1
+  return kind === 'comment' ? { kind, ordinal, intent } : { kind, ordinal, intent: { ...intent, commentId: commentOf(state) } }
 }
 
 /** Whether this effect is one that tells the thread how the task ended. */
-export function isLastWord({ kind, key }: Pick<EffectState, 'kind' | 'key'>): boolean {
-  return kind === 'comment' || (kind === 'progress' && key !== 'progress-1')
+function tellsThread({ kind, key }: Pick<EffectState, 'kind' | 'key'>): boolean {
+  return kind === 'comment' || kind === 'reply' || (kind === 'progress' && key !== 'progress-1')
+}
+
+/** What is still said after the end, whoever is left to say it. */
+export function isLastWord(effect: Pick<EffectState, 'kind' | 'key'>): boolean {
+  return tellsThread(effect)
 }
 
 /** `since` is GitHub's time wherever it is known: by ours, a machine that is ahead would not find its own comment. */

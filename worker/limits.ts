@@ -1,3 +1,6 @@
+/** Below it all new branches of ours are. */
+export const branchFolder = 'grok'
+
 /** The worker's own limits, each with its unit. They follow from how it works and not from what an operator runs. */
 export const workerLimits = {
   /** So many files that were left out are named in the reason of a task; the event has all of them. */
@@ -28,8 +31,14 @@ export const workerLimits = {
   titleCharactersMax: 72,
   /** What a model says under one label of a pull request; more of it stands with its other words. */
   labelledCharactersMax: 600,
-  /** Lines of what was done in a progress comment: it stays one look. */
-  linesOfWorkMax: 8,
+  /** Lines of what was done in a progress comment: with the rest of it they are twelve, one look. */
+  linesOfWorkMax: 4,
+  /** Of a failing check's output, folded in a comment. */
+  outputShownLinesMax: 40,
+  /** The same in characters. */
+  outputShownCharactersMax: 6_000,
+  /** Places that were read, named under an answer. */
+  sourcesNamedMax: 12,
   /** How far our clock may be ahead of GitHub's, where a record does not have GitHub's own time. */
   clockMarginMs: 86_400_000,
   /** The longest of the growing waits while GitHub is away. */
@@ -42,8 +51,8 @@ export const workerLimits = {
   settingsRetryMs: 1_000,
   /** So long the writing of a bundle may keep its thread from everything else at once. */
   sliceMs: 10,
-  /** Effects of one task: a push, a pull request, the progress comment and its last text; or a comment instead. */
-  effectsOfTaskMax: 4,
+  /** Effects of one task: two pushes and a pull request, the progress comment and its last text, a reply and a comment instead of it, the check run's end. */
+  effectsOfTaskMax: 8,
   /** How often a bundle is made again at once when the ledger went on meanwhile; after that the next sweep does it. */
   bundleRoundsMax: 3,
   /** Bundles of others that one sweep makes; the next one goes on behind them. */

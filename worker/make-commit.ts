@@ -1,30 +1,29 @@
 import type { Payload } from '../domain/index.ts'
 import { makeInertForCommit } from '../effects/index.ts'
-import { commitTree } from '../git/index.ts'
+import { commitTree, resolveBase } from '../git/index.ts'
 import { crashpoint, withoutSecrets } from '../telemetry/index.ts'
 import type { Change } from './collect-change.ts'
-import { workerLimits } from './limits.ts'
+import { branchFolder, workerLimits } from './limits.ts'
 import { renderTitle, skipChecks } from './render-pull-request.ts'
 import type { Base, Task } from './task.ts'
 import { withPatience } from './with-patience.ts'
 
 export type Commit = Payload<'commit.made'>
 
-/** The change as one commit on the task's base, with the same sha on every attempt: all that goes into it is recorded. */
+/** The change as one commit on the task's start, with the same sha on every attempt: all that goes into it is recorded. */
 export async function makeCommit(task: Task, base: Base, change: Change): Promise<Commit> {
   const known = task.log.state().commit
-  const { accepted } = task
   const message = known?.message ?? renderMessage(task, base)
   const name = await authorName(task)
   const author = { name, email: `${name}@users.noreply.github.com` }
-  const sha = await commitTree({ store: base.store, tree: change.tree, parents: [base.sha], message, author, at: acceptedAt(task) })
+  const sha = await commitTree({ store: base.store, tree: change.tree, parents: [base.start.sha], message, author, at: acceptedAt(task) })
   crashpoint('commit.made')
   if (known) return known
   const commit = {
     sha,
     tree: change.tree,
-    parent: base.sha,
-    branch: branchName(accepted.command.verb, accepted.subject?.number ?? null, task.id),
+    parent: base.start.sha,
+    branch: await branchOf(task, base),
     message,
   }
   await task.log.record({ type: 'commit.made', commandId: `${task.id}:commit`, payload: commit })
@@ -40,10 +39,15 @@ async function authorName(task: Task): Promise<string> {
   return github ? (await withPatience(task, 'reading the App', () => github.identity())).botLogin : 'grokbot'
 }
 
-/** The same task always has the same branch: that is how a lost push is found again. */
-function branchName(verb: string, number: number | null, taskId: string): string {
-  const suffix = taskId.slice(-6).toLowerCase()
-  return number === null ? `grok/${verb}-${suffix}` : `grok/${verb}-${number}-${suffix}`
+/** The pull request's own, or a new one. Recorded with the commit, so that a task keeps it: that is how a lost push is found again. */
+async function branchOf({ id, accepted }: Task, { mirror }: Base): Promise<string> {
+  const { command, subject, pull } = accepted
+  if (pull && !pull.fork) return pull.headRef
+  const suffix = id.slice(-6).toLowerCase()
+  const name = subject ? `${command.verb}-${subject.number}-${suffix}` : `${command.verb}-${suffix}`
+  // A branch called like the folder of ours keeps git from making any in it.
+  const isTaken = (await resolveBase(mirror, `refs/heads/${branchFolder}`)).kind === 'found'
+  return `${branchFolder}${isTaken ? '-' : '/'}${name}`
 }
 
 function renderMessage(task: Task, { config }: Base): string {

@@ -6,17 +6,18 @@ import { makeTree, type TreePlace } from './make-tree.ts'
 import { type SandboxPlace, sandboxLimitsOf } from './open-task-sandbox.ts'
 import { beginProbe } from './probe-sandbox.ts'
 import { report } from './report.ts'
+import { isQuestion } from './road.ts'
 import { runSetup } from './run-setup.ts'
 import type { Base, Task, TaskWorkspace } from './task.ts'
 
-/** Checks the base out, runs its setup, and records both; the tree after setup is what "changed" is measured against. */
+/** Checks the start out, runs its setup, and records both; the tree after setup is what "changed" is measured against. */
 export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPlace> {
   const { ports, settings } = task
-  report(task, { kind: 'stage', stage: 'workspace', detail: base.sha.slice(0, 12) })
+  report(task, { kind: 'stage', stage: 'workspace', detail: base.start.sha.slice(0, 12) })
   // The mirror's own group is what lets this session, and no other, read its objects.
   const user = base.mirror.gid === null ? ports.user : { uid: ports.user.uid, gid: base.mirror.gid }
   const sandbox = sandboxPlaceOf(task, user)
-  const opening = openWorkspace({ mirror: base.mirror, store: base.store, sha: base.sha, runDir: task.runDir, user })
+  const opening = openWorkspace({ mirror: base.mirror, store: base.store, sha: base.start.sha, runDir: task.runDir, user })
   task.room.prepare()
   const workspace = await opening
   crashpoint('workspace.opened')
@@ -42,11 +43,22 @@ export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPla
       payload: { baseSha, baseTree, files, sandbox: report },
     })
   }
+  await raiseForkTaint(task)
   const opened = task.log.state().workspace
   if (opened) report(task, { kind: 'opened', sandbox: opened.sandbox, network: 'none' })
-  // What setup made of tracked files is in the recorded trees; to keep work no command is run for the rest.
-  if (task.walk === 'whole') await setUp(task, base, place)
+  // What setup made of tracked files is in the recorded trees; to keep work no command is run for the rest. A question runs
+  // in a work tree nothing can be written to.
+  if (task.walk === 'whole' && !isQuestion(task)) await setUp(task, base, place)
   return place
+}
+
+/** Everything a fork's head holds was written by somebody who need not be able to write here; it is checked out, read and run. */
+async function raiseForkTaint(task: Task): Promise<void> {
+  const { pull, subject } = task.accepted
+  const source = 'untrusted-repository'
+  if (!pull?.fork || task.log.state().taint.some(taint => taint.source === source)) return
+  const detail = `the head of pull request #${subject?.number} lies in a fork`
+  await task.log.record({ type: 'taint.raised', commandId: `${task.id}:taint:${source}`, payload: { source, detail } })
 }
 
 /** The report of the probe that was begun with the task, unless the repository's own settings chose another profile. */

@@ -10,19 +10,22 @@ import {
   type RepositoryRead,
 } from '../config-schema/index.ts'
 import { detectCommands, findCommand, type Limits, lastSandbox } from '../domain/index.ts'
-import { fetchMirror, hasCommit, listTreeAt, type Mirror, openMirror, openStore, readFileAt } from '../git/index.ts'
+import { listTreeAt, type Mirror, openMirror, openStore, readFileAt } from '../git/index.ts'
 import { describeProfile } from '../sandbox/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
+import { bringUp, startOf } from './bring-up.ts'
 import { workerLimits } from './limits.ts'
 import { report } from './report.ts'
 import { goOn, Stopped } from './stopped.ts'
 import type { Base, CommandPlan, HostPort, Task } from './task.ts'
-import { Unreachable, withPatience } from './with-patience.ts'
 
 const configPath = '.github/grok.yml'
 const instructionFiles = ['AGENTS.md', 'CLAUDE.md'] as const
 
-/** Brings the mirror up to the task's base commit and reads the repository's own settings from that commit, never later ones. */
+/**
+ * Brings the mirror up to the commits a task needs and reads the repository's own settings from its base, never from later
+ * commits and never from a pull request's head.
+ */
 export async function prepareBase(task: Task): Promise<Base> {
   const { accepted, ports, settings } = task
   refuseHopeless(task)
@@ -33,7 +36,8 @@ export async function prepareBase(task: Task): Promise<Base> {
     repositoryId: accepted.repository.id,
     wallMs: settings.limits.gitWallMs,
   })
-  await bringUp(task, mirror)
+  const start = startOf(task)
+  await bringUp(task, mirror, start)
   crashpoint('mirror.fetched')
   const store = await openStore({ dataDir: ports.dataDir, mirror, taskId: task.id })
   const { repository, detected, instructions } = await readRepository(mirror, accepted.base.sha)
@@ -42,6 +46,7 @@ export async function prepareBase(task: Task): Promise<Base> {
     mirror,
     store,
     sha: accepted.base.sha,
+    start,
     config,
     limits: narrowLimits(accepted.limits, config),
     instructions,
@@ -62,41 +67,14 @@ function refuseHopeless(task: Task): void {
 }
 
 /**
- * A commit never changes: a folder of this machine is not asked again for one that is here. GitHub is, for its word on
- * access, unless the task is cancelled and nothing more is sent there.
- */
-async function bringUp(task: Task, mirror: Mirror): Promise<void> {
-  const { accepted } = task
-  if ((accepted.installationId === null || task.walk === 'keep-work') && (await hasCommit(mirror, accepted.base.sha))) return
-  await fetchBase(task, mirror)
-}
-
-async function fetchBase(task: Task, mirror: Mirror): Promise<void> {
-  const { accepted } = task
-  const credential = readCredential(task)
-  // A local run may start from a tag or another remote's branch: those are fetched by their name, branches always.
-  const refs = accepted.base.ref.startsWith('refs/') ? { refs: { [accepted.base.ref]: null } } : {}
-  const options = { url: accepted.repository.url, ...(credential ? { credential } : {}), ...refs, signal: task.stop }
-  await withPatience(task, 'fetching the repository', async () => {
-    const fetched = await fetchMirror(mirror, options)
-    goOn(task)
-    if (fetched.kind === 'fetched') return
-    const message = `the repository could not be fetched: ${fetched.message}`
-    throw fetched.kind === 'failed' && (fetched.reason === 'unreachable' || fetched.reason === 'timed-out')
-      ? new Unreachable(message)
-      : new Error(message)
-  })
-  if (!(await hasCommit(mirror, accepted.base.sha)))
-    throw new Error(`the commit ${accepted.base.sha} is in no branch of the repository any more`)
-}
-
-/**
  * What the commands of this task may have at most: what it was accepted with, what its earlier commands had, and what the
  * operator allows today. A setting that was widened later is for later tasks.
  */
 function profileMaxOf({ accepted, log, ports, settings }: Task): ProfileName {
   const granted = accepted.grant.profile
-  const today = settings.operator.sandbox?.profile ?? findCommand(accepted.command.verb)?.profile ?? granted
+  const row = findCommand(accepted.command.verb)
+  // The operator's profile is for changes; a command that changes nothing keeps its own.
+  const today = row && row.road !== 'fix' ? granted : (settings.operator.sandbox?.profile ?? row?.profile ?? granted)
   const state = log.state()
   const had = [state.workspace?.sandbox, lastSandbox(state)].map(report => report?.profile ?? granted)
   const narrowest = narrowestProfile([granted, ...had, today])
@@ -113,20 +91,6 @@ function textOf(content: Uint8Array): string {
 /** An owner has one installation of the App, and its login may change. */
 function tenantOf({ accepted }: Task): string {
   return accepted.installationId === null ? 'local' : `i${accepted.installationId}`
-}
-
-/** A token that can only read this repository's contents, minted when git asks for it; none for a local folder. */
-function readCredential({ id: taskId, attempt, accepted, ports }: Task): (() => Promise<string>) | null {
-  const { github } = ports
-  const { installationId } = accepted
-  if (github === null || installationId === null) return null
-  const request = {
-    installationId,
-    repositoryId: accepted.repository.id,
-    permissions: { contents: 'read' },
-    for: { taskId, attempt },
-  } as const
-  return async () => (await github.mint(request)).token
 }
 
 async function readConfig(mirror: Mirror, sha: string): Promise<RepositoryRead> {

@@ -1,12 +1,14 @@
-import { applyEdit, type EffectProposal, settleByReadBack } from '../effects/index.ts'
+import { applyEdit, type EffectProposal, effectId, preparedEvent, settleByReadBack } from '../effects/index.ts'
 import { LedgerAssertion } from '../ledger/index.ts'
+import { apply } from './apply.ts'
 import type { TaskEnd } from './decide-end.ts'
-import { apply } from './deliver.ts'
 import { type EffectTask, effectPortsOf } from './effect-ports.ts'
 import { commentOf, lastWords, progressId, threadOf } from './last-words.ts'
 import { renderRunning } from './render-progress.ts'
+import { isQuestion } from './road.ts'
 import { stopOf } from './stopped.ts'
 import { OwnershipLost } from './task-log.ts'
+import type { EndView } from './words-of-end.ts'
 
 /**
  * The one comment of a running task. It is created once, as an effect, when the task takes longer than a moment; edited
@@ -16,27 +18,40 @@ import { OwnershipLost } from './task-log.ts'
 export type ProgressComment = {
   /** What is being done now, in a few words. */
   doing(words: string): void
+  /** What comes after it, '' = nothing worth a line. */
+  next(words: string): void
   /** Stops editing and writes the last text; posts one for a failure that had no comment yet. */
   finish(end: TaskEnd): Promise<void>
   /** No edit is on its way any more when it resolves: at most the one request that was sent is waited for. */
   stop(): Promise<void>
 }
 
-const silent: ProgressComment = { doing: () => undefined, finish: async () => undefined, stop: async () => undefined }
+const silent: ProgressComment = {
+  doing: () => undefined,
+  next: () => undefined,
+  finish: async () => undefined,
+  stop: async () => undefined,
+}
 
 export function startProgressComment(task: EffectTask): ProgressComment {
   const { accepted, settings, ports } = task
   if (accepted.delivery !== 'github' || accepted.subject === null || ports.github === null) return silent
+  // Whoever asked a question is told once: the answer, or why there is none.
+  if (isQuestion(task)) return { ...silent, finish: end => writeLast(task, end) }
   const { progressAfterMs, progressGapMs } = settings.limits
   // What waits for GitHub is left at once when the task is over: its last text would wait behind it.
   const leaving = new AbortController()
   const leavable = { ...task, stop: AbortSignal.any([task.stop, leaving.signal]) }
   let words = 'starting'
+  let nextWords = ''
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
   let stopped = false
   const state = () => task.log.state()
-  const body = () => renderRunning({ state: state(), now: ports.now(), doing: words, prefix: settings.prefix, updateGapMs: progressGapMs })
+  const body = () => {
+    const view = { state: state(), now: ports.now(), doing: words, next: nextWords, prefix: settings.prefix }
+    return renderRunning({ ...view, updateGapMs: progressGapMs })
+  }
 
   async function write() {
     const known = commentOf(state())
@@ -67,6 +82,9 @@ export function startProgressComment(task: EffectTask): ProgressComment {
     doing: text => {
       words = text
     },
+    next: text => {
+      nextWords = text
+    },
     stop,
     async finish(end) {
       await stop()
@@ -75,15 +93,35 @@ export function startProgressComment(task: EffectTask): ProgressComment {
   }
 }
 
-/** The outcome must be recorded even when GitHub is away: what could not be written then stays open, and the sweep does it. */
+/** Looked at twice: a thread of a review that is gone by now leaves the conversation. */
 async function writeLast(task: EffectTask, end: TaskEnd): Promise<void> {
+  let away = !(await orLeave(task, () => settleFirst(task)))
+  if (away) return
+  const isNew = (proposal: EffectProposal) => task.log.state().effects[effectId(task.id, proposal)] === undefined
+  for (let look = 1; look <= 2; look++) {
+    const words = lastWords(viewOf(task, end))
+    for (const proposal of look === 1 ? words : words.filter(isNew)) {
+      // Waiting out one outage is enough: what is prepared is found by the sweep.
+      if (!away) away = !(await orLeave(task, () => apply(task, null, proposal)))
+      else if (isNew(proposal)) await task.log.record(preparedEvent(task.id, proposal))
+    }
+  }
+}
+
+export function viewOf(task: EffectTask, end: TaskEnd): EndView {
+  const { prefix, limits } = task.settings
+  return { taskId: task.id, state: task.log.state(), end, now: task.ports.now(), prefix, bodyCharactersMax: limits.bodyCharactersMax }
+}
+
+/** The outcome must be recorded even when GitHub is away: what could not be written then stays open, and the sweep does it. */
+async function orLeave(task: EffectTask, work: () => Promise<unknown>): Promise<boolean> {
   try {
-    await settleFirst(task)
-    const proposal: EffectProposal | null = lastWords(task.log.state(), end, task.ports.now(), task.settings.prefix)
-    if (proposal) await apply(task, null, proposal)
+    await work()
+    return true
   } catch (error) {
     if (error instanceof OwnershipLost || error instanceof LedgerAssertion) throw error
-    task.ports.logger.warn({ error, task: task.id }, 'the last text of the progress comment is left to the sweep')
+    task.ports.logger.warn({ error, task: task.id }, 'the last words are left to the sweep')
+    return false
   }
 }
 

@@ -11,7 +11,7 @@ import {
 import { joinBlocks, makeInert, makeInertForCommit } from '../effects/index.ts'
 import { withheldWords, withoutSecrets } from '../telemetry/index.ts'
 import { type AnswerParts, cleanHeading, type PartName, partNames, readAnswerParts } from './answer-parts.ts'
-import { workerLimits } from './limits.ts'
+import { branchFolder, workerLimits } from './limits.ts'
 
 /** GitHub's own words: the last lines of a commit's message, after two that are empty. Drafts start workflows too. */
 export const skipChecks = '\n\nskip-checks: true\n'
@@ -55,6 +55,7 @@ export function renderPullRequest(state: TaskState, prefix: string, charactersMa
       proven ? '' : `**Draft: no check proves this.** ${(verdict?.reasons ?? []).join('; ')}`,
       taintBlock(state, proven),
       ciBlock(commit),
+      branchBlock(commit),
       resultLine(state, accepted, spread ? '' : text),
       said(state, parts, ['why']),
       checksTable(state, accepted.base.sha, commit?.sha ?? ''),
@@ -75,14 +76,14 @@ function resultLine({ taint }: TaskState, { subject }: TaskAccepted, text: strin
 }
 
 /** What a stranger wrote may have steered the session, whatever the checks say about its result. */
-function taintBlock({ taint }: TaskState, proven: boolean): string {
+export function taintBlock({ taint }: TaskState, proven: boolean): string {
   if (taint.length === 0) return ''
   const words = [...new Set(taint.map(({ source }) => cell(taintWords(source))))].join(', ')
   return `**${proven ? 'Draft' : 'Read with care'}: ${words}.** ${taint.map(({ detail }) => cell(detail)).join('; ')}`
 }
 
 /** Said from the commit itself, so that it is so. */
-function ciBlock(commit: TaskState['commit']): string {
+export function ciBlock(commit: TaskState['commit']): string {
   if (!commit?.message.endsWith(skipChecks)) return ''
   return [
     '**CI has not started on this**: the commit carries `skip-checks: true`, and required checks stay pending until a person pushes to this branch.',
@@ -90,8 +91,13 @@ function ciBlock(commit: TaskState['commit']): string {
   ].join(' ')
 }
 
+function branchBlock(commit: TaskState['commit']): string {
+  if (!commit?.branch.startsWith(`${branchFolder}-`)) return ''
+  return `The branch is called \`${cell(commit.branch)}\`: one called \`${branchFolder}\` keeps git from making any below \`${branchFolder}/\`.`
+}
+
 /** Whether the model has spread a credential over its words and the names of its files, with words of ours between. */
-function holdsSpread({ change, session }: TaskState): boolean {
+export function holdsSpread({ change, session }: TaskState): boolean {
   const names = [...(change?.files ?? []), ...(change?.leftOut ?? []), ...(change?.refused ?? [])].map(file => file.path)
   return withoutSecrets([...names, session?.ended?.text ?? ''].join('\n')) === withheldWords
 }
@@ -109,12 +115,12 @@ function checksTable(state: TaskState, base: string, head: string): string {
   ].join('\n')
 }
 
-function changedTests(files: readonly ChangedFile[]): string {
+export function changedTests(files: readonly ChangedFile[]): string {
   const tests = files.filter(file => file.notes.includes('test file') || file.notes.includes('starts the checks'))
   return tests.length === 0 ? '' : `**Changed tests or check files**: ${tests.map(file => `\`${cell(file.path)}\``).join(', ')}`
 }
 
-function leftOut(change: TaskState['change']): string {
+export function leftOut(change: TaskState['change']): string {
   const rows = [...(change?.leftOut ?? []), ...(change?.refused ?? [])]
   return rows.length === 0 ? '' : `**Left out**: ${rows.map(({ path, reason }) => `\`${cell(path)}\` (${reason})`).join(', ')}`
 }
@@ -163,18 +169,22 @@ function setupLine({ setup }: TaskState): string[] {
 }
 
 /** The model's own words under labels of ours. Made inert with the label before them: what a line begins with decides what is code. */
-function said({ taint }: TaskState, parts: AnswerParts, names: readonly PartName[]): string {
+export function said({ taint }: TaskState, parts: AnswerParts, names: readonly PartName[]): string {
   const lines = names.filter(name => parts[name] !== '').map(name => `**${partNames[name]}**: ${parts[name]}`)
   return makeInert(lines.join('\n'), taint.length > 0 ? 'shown' : 'kept')
 }
 
-function modelBlock({ taint }: TaskState, { rest }: AnswerParts): string {
-  if (rest === '') return ''
-  const quoted = makeInert(rest, taint.length > 0 ? 'shown' : 'kept')
+export function modelBlock(state: TaskState, { rest }: Pick<AnswerParts, 'rest'>): string {
+  return rest === '' ? '' : `**What the model says about it** (not checked)\n\n${quoted(rest, state)}`
+}
+
+/** The model's words as a block of their own: whatever they open ends with the quote, and no line of theirs looks like ours. */
+export function quoted(text: string, { taint }: TaskState): string {
+  const inert = makeInert(text, taint.length > 0 ? 'shown' : 'kept')
+  return inert
     .split('\n')
     .map(line => `> ${line}`)
     .join('\n')
-  return `**What the model says about it** (not checked)\n\n${quoted}`
 }
 
 /** Foreign text inside a table cell or code span of ours. */

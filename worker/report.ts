@@ -10,12 +10,23 @@ export function report(task: Pick<Task, 'id' | 'ports' | 'comment'>, update: Tas
 
 const stageWords = {
   mirror: 'fetching the repository',
-  workspace: 'checking the base out',
+  workspace: 'checking the repository out',
   setup: 'running setup',
   session: 'asking the model',
   change: 'collecting the change',
   checks: 'running the checks',
   delivery: 'delivering',
+} as const
+
+const toolWords = {
+  read: 'reading',
+  edit: 'editing',
+  write: 'writing',
+  list: 'listing',
+  search: 'searching for',
+  run: 'running',
+  plan: 'planning',
+  use: 'using',
 } as const
 
 function wordsOf(update: TaskProgress): string | null {
@@ -25,7 +36,9 @@ function wordsOf(update: TaskProgress): string | null {
     case 'check':
       return update.state === 'running' ? `check \`${update.name.replaceAll('`', ' ')}\`` : null
     case 'session':
-      return update.update.kind === 'tool-started' ? `${update.update.verb} \`${update.update.label.replaceAll('`', ' ')}\`` : null
+      return update.update.kind === 'tool-started'
+        ? `${toolWords[update.update.verb]} \`${update.update.label.replaceAll('`', ' ')}\``
+        : null
     case 'opened':
     case 'ended':
       return null

@@ -25,6 +25,7 @@ export async function runChecks(task: Task, base: Base, change: Change, { worksp
   for (const [tree, cells] of groupByTree(trees)) {
     const missing = cells.filter(cell => !isSettled(task, cell, base.checks.commands))
     if (missing.length === 0 || base.checks.commands.length === 0) continue
+    task.comment.next('')
     report(task, { kind: 'stage', stage: 'checks', detail: missing.join(', ') })
     await checkTree(task, base, tree, missing, place)
   }
@@ -55,7 +56,14 @@ function isSettled(task: Task, cell: Cell, names: readonly string[]): boolean {
 async function checkTree(task: Task, base: Base, tree: string, cells: readonly Cell[], place: SandboxPlace): Promise<void> {
   const folder = path.join(task.runDir, `check-${tree.slice(0, 12)}`)
   passable(folder)
-  const workspace = await openWorkspace({ mirror: base.mirror, store: base.store, tree, sha: base.sha, runDir: folder, user: place.user })
+  const workspace = await openWorkspace({
+    mirror: base.mirror,
+    store: base.store,
+    tree,
+    sha: base.start.sha,
+    runDir: folder,
+    user: place.user,
+  })
   const runDir = path.join(folder, 'run')
   try {
     const setup = await runSetup(task, place, base, workspace, runDir)

@@ -9,6 +9,7 @@ import type { SessionOrder } from './session-order.ts'
 import { Stopped, stopOf } from './stopped.ts'
 import type { Base, Task } from './task.ts'
 import { OwnershipLost } from './task-log.ts'
+import { inCode } from './words-of-end.ts'
 
 /**
  * The conversation of this task, from where its events say it is. Its end is recorded by the session itself. A session
@@ -21,6 +22,7 @@ export async function runTaskSession(task: Task, base: Base, place: TaskPlace): 
   // Cancelled before it was opened: it brings its files back and ends, without a request or a command.
   const stop = cancel && !task.stop.aborted ? AbortSignal.abort(new Error('cancel was asked for')) : task.stop
   if (!cancel) report(task, { kind: 'stage', stage: 'session', detail: ports.model.model })
+  task.comment.next(nextWords(base))
   // The record's work is in the work tree: made there by this session, or brought back by it.
   let holdsWork = !mayHaveWritten(task.log.state())
   const result = await task.room.run(orderOf(task, base, place), stop, message => {
@@ -33,6 +35,10 @@ export async function runTaskSession(task: Task, base: Base, place: TaskPlace): 
   if (result.kind === 'handed-over') throw new Stopped('handed-back')
   if (result.kind === 'fenced') throw new OwnershipLost(`task ${task.id}: the session was fenced`)
   if (result.kind === 'config-error') throw new Error(`${result.key}: ${result.message}`)
+}
+
+function nextWords({ checks }: Base): string {
+  return checks.commands.length === 0 ? '' : `checks ${checks.commands.map(command => `\`${inCode(command)}\``).join(', ')}`
 }
 
 /**
@@ -78,8 +84,8 @@ function startOf(task: Task, base: Base): Omit<SessionStart, 'recorded'> {
       requester: accepted.requester.login,
       subject: accepted.subject,
     },
-    repository: { owner: accepted.repository.owner, name: accepted.repository.name, baseRef: accepted.base.ref, baseSha: base.sha },
-    trust: { subject: accepted.subject?.trusted ? 'trusted' : 'untrusted', repository: 'trusted' },
+    repository: repositoryOf(task, base),
+    trust: { subject: accepted.subject?.trusted ? 'trusted' : 'untrusted', repository: accepted.pull?.fork ? 'untrusted' : 'trusted' },
     instructions: base.instructions,
     grant: { ...accepted.grant, profile: base.config.profile.value },
     limits: base.limits,
@@ -89,6 +95,13 @@ function startOf(task: Task, base: Base): Omit<SessionStart, 'recorded'> {
     family: 'grok_build',
     model: modelSettingsOf(ports.model.model, settings.operator.models?.[ports.model.model]),
   }
+}
+
+function repositoryOf({ accepted }: Task, base: Base): SessionStart['repository'] {
+  const { repository, pull, subject } = accepted
+  const place = { owner: repository.owner, name: repository.name, baseRef: accepted.base.ref, baseSha: base.sha }
+  if (!pull || !subject) return place
+  return { ...place, pull: { number: subject.number, headSha: base.start.sha, baseRef: pull.baseRef, baseSha: pull.baseSha } }
 }
 
 /** The operator's limits that are the session's own. */

@@ -68,8 +68,14 @@ async function settleOne(
 }
 
 async function sayLastWords(taskId: string, ports: SweepPorts, effectPorts: EffectPorts): Promise<Settled[]> {
-  const proposal = wordsLeft(taskId, await ports.ledger.readEvents(taskId), (await ports.settings()).prefix)
-  return proposal === null ? [] : [await applyEffect(taskId, proposal, null, effectPorts)]
+  const { prefix, limits } = await ports.settings()
+  const settings = { prefix, bodyCharactersMax: limits.bodyCharactersMax }
+  const settled: Settled[] = []
+  for (const proposal of wordsLeft(taskId, await ports.ledger.readEvents(taskId), settings)) {
+    if (ports.stop.aborted) break
+    settled.push(await applyEffect(taskId, proposal, null, effectPorts))
+  }
+  return settled
 }
 
 /**

@@ -35,11 +35,13 @@ export type Task = {
 /** What the parts that are opened last are opened with. */
 export type OpeningTask = Omit<Task, 'comment' | 'probe' | 'room'>
 
-/** The commit a task starts from, and what its repository says about itself there. Read from the base only. */
+/** The commit of the default branch that a task was accepted at, and what its repository says about itself there. */
 export type Base = {
   mirror: Mirror
   store: Store
+  /** Where configuration and instructions come from: never a pull request's head. */
   sha: string
+  start: Start
   /** The operator's and the repository's settings, merged; a broken file counts as the most restrictive one. */
   config: EffectiveConfig
   /** The narrower of the task's own and the repository's limits. */
@@ -52,6 +54,12 @@ export type Base = {
   /** Those of them that may have a private address; only the operator says so. */
   privateEgress: readonly HostPort[]
 }
+
+/**
+ * The commit the work is based on: it is checked out, "changed" is measured against it, the cells of evidence compare with it,
+ * and the commit continues it. A pull request's head, or the base itself.
+ */
+export type Start = { sha: string }
 
 export type CommandPlan = { commands: readonly string[]; source: 'configured' | 'detected' | 'none' }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { emptyTaskState } from '../../domain/task-state.ts'
-import { renderEnded, renderRunning } from '../../worker/render-progress.ts'
+import { renderEnded } from '../../worker/render-ended.ts'
+import { renderRunning } from '../../worker/render-progress.ts'
 import { renderTitle } from '../../worker/render-pull-request.ts'
 
 /** Outside of code: a name that is called. */
@@ -11,9 +12,12 @@ const ahead = (limit: number) => Array.from({ length: 14 }, (_, index) => 'a'.re
 
 test('a cut never goes through what was put in to make a name inert', () => {
   const state = emptyTaskState()
+  const view = { taskId: 't_1', state, now: 0, prefix: '/grok', bodyCharactersMax: 58_000 }
   const texts = [
-    ...ahead(120).map(start => renderRunning({ state, now: 0, doing: `${start} @maria, @maria`, prefix: '/grok', updateGapMs: 1_000 })),
-    ...ahead(1_000).map(start => renderEnded(state, { outcome: 'failed', reason: `${start} @maria, @maria`, summary: '' }, 0, '/grok')),
+    ...ahead(120).map(start =>
+      renderRunning({ state, now: 0, doing: `${start} @maria, @maria`, next: '', prefix: '/grok', updateGapMs: 1_000 }),
+    ),
+    ...ahead(1_000).map(start => renderEnded({ ...view, end: { outcome: 'failed', reason: `${start} @maria, @maria`, summary: '' } })),
     ...ahead(72).map(start => renderTitle(`${start} @maria, @maria`, null)),
   ]
   expect(texts.filter(text => called(text).length > 0)).toEqual([])

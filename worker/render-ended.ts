@@ -1,0 +1,142 @@
+import type { Payload, TaskState } from '../domain/index.ts'
+import { withoutSecrets } from '../telemetry/index.ts'
+import { deliveryWords } from './delivery-words.ts'
+import { workerLimits } from './limits.ts'
+import { patchPlace } from './patch-place.ts'
+import { isQuestion } from './road.ts'
+import { costWords, type EndView, inCode, inertStart, resumedLines, tookWords, verbWords } from './words-of-end.ts'
+
+type Check = Payload<'check.settled'>
+
+/** How a task ended, as its comment and its check run say it: three lines, or what failed, what was kept and how to go on. */
+export function renderEnded(view: EndView): string {
+  return withoutSecrets(textOf(view))
+}
+
+function textOf(view: EndView): string {
+  switch (view.end.outcome) {
+    case 'succeeded':
+      return doneText(view)
+    case 'cancelled':
+      return cancelledText(view)
+    case 'superseded':
+      return `${verbWords(view.state)} — ${inertStart(view.end.reason, view.state, 1_000)}.`
+    default:
+      return view.end.patchOnly === undefined ? failedText(view) : patchText(view)
+  }
+}
+
+function doneText({ state, now }: EndView): string {
+  const { effects, accepted } = state
+  const pull = Object.values(effects).find(effect => effect.kind === 'pull-request' && effect.state === 'confirmed')
+  const number = pull?.remote?.['number']
+  const result = number ? `: #${number}` : pushedCommit(state) === null ? '' : `: \`${pushedCommit(state)}\``
+  const head = `${verbWords(state)} — done in ${tookWords(state, now)}${costWords(state)}${result}`
+  if (accepted && isQuestion({ accepted })) return [head, ...resumedLines(state)].join('\n\n')
+  return [head, [checksLine(state), ...resumedLines(state)].join('\n')].join('\n\n')
+}
+
+function cancelledText({ state, end, now, taskId }: EndView): string {
+  const patch = keptPatch(state) ? ` The patch so far is in ${patchPlace(taskId)}.` : ''
+  const reason = inertStart(end.reason, state, 1_000)
+  return `${verbWords(state)} — ${reason} after ${tookWords(state, now)}${costWords(state)}.${pushedWords(state)}${patch}`
+}
+
+/** The words of a lower rung: what was asked for is done, and lies where it could be put. */
+function patchText({ state, end, taskId }: EndView): string {
+  const proven = state.verdict?.verdict === 'proven'
+  return [
+    `${verbWords(state)} — done, delivered as a patch${costWords(state).replace(', ', '. ')}`,
+    `The change is ready${proven ? ' and its checks pass' : ''}, but ${inertStart(end.patchOnly ?? '', state, 1_000)}.${pushedLater(state)}`,
+    ...(proven ? [] : [`No check proves it${reasonsOf(state)}.`]),
+    [`Apply it: \`git apply --index\` with the patch from ${patchPlace(taskId)}`, ...resumedLines(state)].join('\n'),
+  ].join('\n\n')
+}
+
+function failedText({ state, end, now, prefix, taskId }: EndView): string {
+  const verb = state.accepted?.command.verb ?? 'fix'
+  const word =
+    end.outcome === 'errored'
+      ? 'failed, our fault,'
+      : end.outcome === 'timed-out'
+        ? 'out of time'
+        : end.outcome === 'refused'
+          ? 'refused'
+          : 'failed'
+  const failing = state.checks.newCodeNewTests.find(isFailing)
+  return [
+    `${verbWords(state)} — ${word} after ${tookWords(state, now)}${costWords(state)}.${pushedWords(state)}`,
+    [...stillFailing(failing), inertStart(end.reason, state, 1_000)].join('\n'),
+    [
+      ...(keptPatch(state) ? [`- Kept: the change as a patch, in ${patchPlace(taskId)}; apply it with \`git apply --index\``] : []),
+      `- Go on: \`${prefix} retry\` gives it once more from the start`,
+      `- Or say more: \`${prefix} ${verb} <what>\``,
+    ].join('\n'),
+    ...resumedLines(state),
+    ...outputBlock(failing),
+  ].join('\n\n')
+}
+
+/** Every sentence about what is at GitHub comes from the effects. A question pushes nothing, so nothing is said of it. */
+function pushedWords({ accepted, effects }: TaskState): string {
+  if (accepted && isQuestion({ accepted })) return ''
+  const words = deliveryWords({ accepted, effects }) ?? 'nothing was pushed'
+  return ` ${words.charAt(0).toUpperCase()}${words.slice(1)}.`
+}
+
+/** Of a lower rung only what is not expected: a branch without its pull request. */
+function pushedLater(state: TaskState): string {
+  return deliveryWords(state) === null ? '' : pushedWords(state)
+}
+
+function keptPatch({ change }: TaskState): boolean {
+  return change !== null && change.files.length > 0
+}
+
+/** The commit on a pull request's own branch, short; null = there is none. */
+export function pushedCommit({ accepted, effects }: Pick<TaskState, 'accepted' | 'effects'>): string | null {
+  if (!accepted?.pull) return null
+  const push = Object.values(effects).findLast(effect => effect.kind === 'push')
+  return push?.state === 'confirmed' ? String(push.remote?.['sha']).slice(0, 7) : null
+}
+
+export function checksLine({ checks }: Pick<TaskState, 'checks'>): string {
+  const passed = checks.newCodeNewTests.filter(check => !isFailing(check))
+  if (passed.length === 0) return 'No check was run.'
+  return `Checks passed: ${passed.map(({ name, counts }) => `\`${inCode(name)}\`${counts ? ` (${counts.passed})` : ''}`).join(', ')}.`
+}
+
+export function isFailing({ exitCode, killedBy, counts }: Pick<Check, 'exitCode' | 'killedBy' | 'counts'>): boolean {
+  return exitCode !== 0 || killedBy !== null || (counts?.failed ?? 0) > 0
+}
+
+function stillFailing(check: Check | undefined): string[] {
+  if (!check) return []
+  const { counts, killedBy, exitCode, name } = check
+  if (counts && counts.failed > 0)
+    return [`After the change ${counts.failed} of ${counts.passed + counts.failed} tests still fail (\`${inCode(name)}\`).`]
+  return [`After the change \`${inCode(name)}\` still fails, ${killedBy ? `killed: ${killedBy}` : `exit ${exitCode}`}.`]
+}
+
+function reasonsOf(state: TaskState): string {
+  const reasons = state.verdict?.reasons ?? []
+  return reasons.length === 0 ? '' : `: ${inertStart(reasons.join('; '), state, 1_000)}`
+}
+
+/** The end of what the check printed. Code in a fence that nothing in it can close: GitHub gives nothing in there a meaning. */
+function outputBlock(check: Check | undefined): string[] {
+  if (!check) return []
+  const text = withoutSecrets(check.output)
+    .replace(/\r\n?/g, '\n')
+    .replace(/[^\P{Cc}\n\t]/gu, '')
+    .trimEnd()
+  const lines = text.slice(-workerLimits.outputShownCharactersMax).split('\n').slice(-workerLimits.outputShownLinesMax)
+  if (text === '') return []
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return [
+    `<details><summary>Failing test output (${lines.length} lines)</summary>`,
+    `${fence}\n${lines.join('\n')}\n${fence}`,
+    '</details>',
+  ]
+}

@@ -6,7 +6,7 @@ import { pagesLimits } from './limits.ts'
  * write on GitHub is; what it is made of is made safe where it becomes markup.
  */
 export function short(text: string, charactersMax: number = pagesLimits.pageNameCharactersMax): string {
-  return escapeShort(withoutSecrets(text.slice(0, pagesLimits.pageSearchedCharactersMax)), charactersMax)
+  return escapeShort(withoutSecrets(text.slice(0, charactersMax + pagesLimits.pageSearchedBehindCharacters)), charactersMax)
 }
 
 /** `leftOut`: characters of it that are not in `text`. */

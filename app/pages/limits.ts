@@ -28,8 +28,8 @@ export const pagesLimits = {
   pageWordsCharactersMax: 6_000,
   /** What a page shows of one name, command or title. */
   pageNameCharactersMax: 240,
-  /** What of a text is searched for credentials before a page shows its beginning. */
-  pageSearchedCharactersMax: 32_768,
+  /** So much behind what a page shows of a text is searched for credentials with it: one that is cut would not be known. */
+  pageSearchedBehindCharacters: 2_048,
   /** Public keys that are published. */
   pageKeysMax: 1_000,
 } as const

@@ -32,7 +32,7 @@ ${all.length === 0 ? html`<p>No check was run.</p>` : null}
 ${all.length > 0 && !showOutputs ? html`<p>What the checks printed: ${withheld}</p>` : null}
 ${shown.map(({ check, where }) => {
   const output = showOutputs && withOutput.has(check) ? outputOf(check, check === firstFailing) : null
-  return html`<h3><code>${short(check.name)}</code>, ${where}: ${resultWords(check)}</h3>
+  return html`<h3><code>${short(check.name)}</code>, ${where}: ${short(resultWords(check))}</h3>
 <p class="quiet">${ranWords(check)}</p>
 ${output}`
 })}

@@ -16,7 +16,13 @@ ${modelWords(state, showOutputs)}
 function notedFiles(files: readonly ChangedFile[]): Html[] {
   const noted = files.filter(({ notes, added }) => notes.length > 0 || added === null)
   if (noted.length === 0) return []
-  return [html`<h3>Files with a note</h3>`, fileList(noted.map(file => ({ path: file.path, words: notesOf(file).join(', ') })))]
+  return [
+    html`<h3>Files with a note</h3>`,
+    fileList(
+      noted.map(file => ({ path: file.path, words: notesOf(file).join(', ') })),
+      '; change.patch has all',
+    ),
+  ]
 }
 
 /** What is said of a file beside how many lines it has more and less. */
@@ -28,15 +34,21 @@ export function notesOf({ status, from, notes, added }: ChangedFile): string[] {
 function leftOut({ change }: TaskState): Html[] {
   const rows = [...(change?.refused ?? []), ...(change?.leftOut ?? [])]
   if (rows.length === 0) return []
-  return [html`<h3>Not part of the change</h3>`, fileList(rows.map(({ path, reason }) => ({ path, words: reason })))]
+  return [
+    html`<h3>Not part of the change</h3>`,
+    fileList(
+      rows.map(({ path, reason }) => ({ path, words: reason })),
+      '; the operator’s record has all',
+    ),
+  ]
 }
 
-function fileList(rows: readonly { path: string; words: string }[]): Html {
+function fileList(rows: readonly { path: string; words: string }[], where: string): Html {
   const shown = rows.slice(0, pagesLimits.pageFilesMax)
   const more = rows.length - shown.length
   return html`<ul>
 ${shown.map(({ path, words }) => html`<li><code>${short(path)}</code>: ${short(words)}</li>\n`)}</ul>
-${more > 0 ? html`<p class="quiet">${more} more are left out; change.patch and the pull request have every file of the change.</p>` : null}`
+${more > 0 ? html`<p class="quiet">${more} more are left out${where}.</p>` : null}`
 }
 
 function denied({ session }: TaskState): Html[] {

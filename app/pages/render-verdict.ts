@@ -94,7 +94,7 @@ function evidenceTable(state: TaskState): Html {
 <tbody>
 ${shown.map(({ check, words, before, after }) => {
   const name = check === null ? words : html`<code>${short(check)}</code>${words === '' ? '' : ` (${words})`}`
-  return html`<tr><th scope="row">${name}</th><td>${before}</td><td>${after}</td></tr>\n`
+  return html`<tr><th scope="row">${name}</th><td>${short(before)}</td><td>${short(after)}</td></tr>\n`
 })}</tbody>
 </table>
 ${rows.length > shown.length ? html`<p class="quiet">${rows.length - shown.length} more lines are left out; bundle.json has every check.</p>` : null}`

@@ -19,7 +19,7 @@ export const hostileTexts: readonly Hostile[] = [
   ['a right-to-left override', 'src/\u202egnp.exe', 'src/\\u{202e}gnp.exe'],
   ['isolates and marks', '\u2066a\u2069\u200f\u061c', '\\u{2066}a\\u{2069}\\u{200f}\\u{61c}'],
   ['NUL and a terminal order', 'a\u0000b \u001b[31mred', 'a\\u{0}b \\u{1b}[31mred'],
-  ['what can not be seen', 'pass\u200bed \ufeff \u{e0041}', 'pass\\u{200b}ed \\u{feff} \\u{e0041}'],
+  ['what can not be seen', 'pass\u200bed \u00ad\u{e0041}', 'pass\\u{200b}ed \\u{ad}\\u{e0041}'],
 ]
 
 /** `shown`: how a reader sees it, where that is not as it is. */

@@ -46,8 +46,12 @@ export function overBudgetWords({ budgets }: DayBudgets, { key, leftMicroUsd }: 
   const reservation = budgets.find(budget => budget.key === key)
   if (reservation === undefined) throw new Error(`the budget ${key} is none of this day`)
   const [who, has, its] = key.startsWith('actor:') ? ['you', 'have', 'your'] : ['this repository', 'has', 'its']
-  const limit = money(reservation.limitMicroUsd ?? 0)
+  const limit = roundMoney(reservation.limitMicroUsd ?? 0)
   if (leftMicroUsd === 0) return `${who} ${has} used ${its} ${limit} for today; it resets at 00:00 UTC`
-  const need = `a run may need ${money(reservation.microUsd)}`
-  return `${who} ${has} ${money(leftMicroUsd)} left of ${its} ${limit} for today, and ${need}; it resets at 00:00 UTC`
+  const need = `a run may need ${roundMoney(reservation.microUsd)}`
+  return `${who} ${has} ${roundMoney(leftMicroUsd)} left of ${its} ${limit} for today, and ${need}; it resets at 00:00 UTC`
+}
+
+function roundMoney(microUsd: number): string {
+  return money(microUsd).replace(/\.00$/, '')
 }

@@ -72,7 +72,7 @@ describe('a day’s money', () => {
       ['t_1', 'waiting', null],
     ])
     expect(app.ours()).toEqual([
-      '@mona Not started: this repository has $1.00 left of its $3.00 for today, and a run may need $2.00; it resets at 00:00 UTC.',
+      '@mona Not started: this repository has $1 left of its $3 for today, and a run may need $2; it resets at 00:00 UTC.',
     ])
   })
   test('is also a person’s own, and an answer of the app costs none of it', async () => {

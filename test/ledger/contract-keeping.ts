@@ -24,6 +24,35 @@ export function budgets({ of }: Each): void {
     expect(await ledger.acceptTask(taskOf('T4', { budgets: day(1, null) }))).toMatchObject({ kind: 'accepted' })
   })
 
+  it('refuses a task that sets nothing aside where nothing is left, and takes it while anything is', async () => {
+    const { ledger } = of()
+    await ledger.acceptTask(taskOf('T1', { budgets: day(999) }))
+    expect(await ledger.acceptTask(taskOf('T2', { budgets: day(0) }))).toMatchObject({ kind: 'accepted' })
+    expect(await ledger.acceptTask(taskOf('T3', { budgets: day(1) }))).toMatchObject({ kind: 'accepted' })
+    const key = 'repository:42:2027-01-15'
+    expect(await ledger.acceptTask(taskOf('T4', { budgets: day(0) }))).toEqual({ kind: 'over-budget', key, leftMicroUsd: 0 })
+    await ledger.settleBudget('T1', 2_000)
+    expect(await ledger.acceptTask(taskOf('T4', { budgets: day(0) }))).toEqual({ kind: 'over-budget', key, leftMicroUsd: 0 })
+    expect(await ledger.acceptTask(taskOf('T4', { budgets: day(0, null) }))).toMatchObject({ kind: 'accepted' })
+  })
+
+  it('frees what a task did not spend for others when it ends', async () => {
+    const { ledger } = of()
+    await ledger.acceptTask(taskOf('T1', { budgets: day(900) }))
+    await ledger.claimTask('T1', claimOptions())
+    expect(await ledger.acceptTask(taskOf('T2', { budgets: day(900) }))).toMatchObject({ kind: 'over-budget', leftMicroUsd: 100 })
+    const usage = { inputTokens: 1, cachedTokens: 0, outputTokens: 1, costMicroUsd: 100, reported: true }
+    await ledger.append(batch(1, 1, [eventOf('model.answered', { usage }), eventOf('task.ended')]))
+    expect(await ledger.acceptTask(taskOf('T2', { budgets: day(900) }))).toMatchObject({ kind: 'accepted' })
+  })
+
+  it('takes one reservation of a task in each budget', async () => {
+    const { ledger } = of()
+    const twice = ledger.acceptTask(taskOf('T1', { budgets: [...day(600), ...day(600)] }))
+    await expect(twice).rejects.toEqual(assertion('one reservation'))
+    expect(await ledger.task('T1')).toBeNull()
+  })
+
   it('never lets two who come together reserve more than there is', async () => {
     const { ledger, other } = of()
     const tasks = Array.from({ length: 10 }, (_, index) => taskOf(`T${index}`, { budgets: day(300) }))

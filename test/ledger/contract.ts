@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe } from 'vitest'
 import { appends, effects, outsiders, records } from './contract-events.ts'
+import { figures } from './contract-figures.ts'
 import { budgets, erasing, others } from './contract-keeping.ts'
+import { lanes } from './contract-lanes.ts'
+import { pages } from './contract-pages.ts'
 import type { LedgerScene } from './contract-scene.ts'
 import { acceptance, claims, deliveries, leases } from './contract-tasks.ts'
+import { turns } from './contract-turns.ts'
 
 export type { LedgerScene } from './contract-scene.ts'
 
@@ -18,13 +22,17 @@ export function describeLedger(driver: string, openScene: () => Promise<LedgerSc
     deliveries(each)
     acceptance(each)
     claims(each)
+    turns(each)
+    lanes(each)
     leases(each)
     appends(each)
     outsiders(each)
     effects(each)
     records(each)
+    pages(each)
     budgets(each)
     others(each)
+    figures(each)
     erasing(each)
   })
 }

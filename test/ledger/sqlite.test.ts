@@ -119,6 +119,18 @@ describe('a database that somebody else holds', () => {
     await ledger.close()
   })
 
+  it('fails a probe, which leaves one row however often it is written', async () => {
+    const ledger = open({ limits: { busyTimeoutMs: 30 } })
+    await ledger.probeWrite('serve-1')
+    await ledger.probeWrite('serve-2')
+    const holder = new Database(file('ledger.db'))
+    holder.exec('begin immediate')
+    await expect(ledger.probeWrite('serve-3')).rejects.toBeInstanceOf(LedgerUnavailable)
+    expect(holder.prepare('select "owner", "at" from "probes"').all()).toEqual([{ owner: 'serve-2', at: startedAt }])
+    holder.close()
+    await ledger.close()
+  })
+
   it('lets no more writes wait than the limit says', async () => {
     const ledger = open({ limits: { waitingWritesMax: 3 } })
     const asked = [1, 2, 3, 4].map(number => ledger.recordDelivery({ ...delivery, id: String(number) }))

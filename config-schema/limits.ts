@@ -54,6 +54,7 @@ export const limitTable = {
   refusalQuietMs: { default: 86_400_000, why: 'the same refusal of the same person in the same thread is said once, then a reaction' },
   botRunsPerHourMax: { default: 2, why: 'runs that bots may start in one thread within an hour: two that answer each other stop' },
   storeKeepMs: { default: 1_209_600_000, why: 'how long the trees and the commit of an ended task are kept' },
+  linkKeepMs: { default: 7_776_000_000, why: 'how long the link to the page of a task opens it' },
   bodyCharactersMax: { default: 58_000, why: 'comments and bodies are cut at a block before GitHub would refuse them' },
   sandboxPoolSize: { default: 2, why: 'command sandboxes started ahead in one session' },
   workerSlots: { default: 1, why: 'tasks one process works on at the same time' },

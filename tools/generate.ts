@@ -4,6 +4,7 @@ import { format } from 'node:util'
 import * as z from 'zod'
 import { sessionLimits } from '../agent/limits.ts'
 import { appLimits } from '../app/limits.ts'
+import { pagesLimits } from '../app/pages/limits.ts'
 import { cliLimits } from '../cli/limits.ts'
 import { subCommands } from '../cli/sub-commands.ts'
 import { limitTable, RepositoryConfig } from '../config-schema/index.ts'
@@ -54,6 +55,7 @@ function fixedLimits(): string[][] {
   const tables = [
     { of: 'agent', file: 'agent/limits.ts', limits: { ...sessionLimits } },
     { of: 'app', file: 'app/limits.ts', limits: { ...appLimits } },
+    { of: 'app', file: 'app/pages/limits.ts', limits: { ...pagesLimits } },
     { of: 'cli', file: 'cli/limits.ts', limits: { ...cliLimits } },
     { of: 'domain', file: 'domain/limits.ts', limits: { ...domainLimits } },
     { of: 'effects', file: 'effects/limits.ts', limits: { ...effectsLimits } },

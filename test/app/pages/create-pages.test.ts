@@ -1,11 +1,16 @@
+import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createPages } from '../../../app/index.ts'
 import { pagesLimits } from '../../../app/pages/limits.ts'
+import type { KeptFile } from '../../../app/pages/open-kept-file.ts'
+import { sendPage } from '../../../app/pages/send-page.ts'
 import { verifyFile } from '../../../cli/verify.ts'
 import { readPublicKey, renderLink } from '../../../domain/index.ts'
 import { fixedSigner } from '../../domain/bundle-scene.ts'
@@ -38,6 +43,22 @@ function get(place: string, method = 'GET'): Promise<Got> {
     })
     call.on('error', reject).end()
   })
+}
+
+/** A file that tells whether it was read, and whether it was closed. */
+function watchedFile() {
+  const seen = { reads: 0, closed: false }
+  const stream = new Readable({
+    read() {
+      seen.reads += 1
+    },
+    destroy(error, done) {
+      seen.closed = true
+      done(error)
+    },
+  })
+  const kept: KeptFile = { bytes: 4, start: '', stream }
+  return { seen, kept }
 }
 
 const common = {
@@ -102,6 +123,18 @@ describe('with its link', () => {
       const { body: _, ...head } = await get(place)
       expect(await get(place, 'HEAD')).toEqual({ ...head, body: '' })
     }
+  })
+  test('of which no byte of a file is read for it', async () => {
+    const file = watchedFile()
+    const answer = await createPages({ ...scene.ports, readPatch: async () => file.kept })({
+      method: 'HEAD',
+      url: scene.place('t_private', 'change.patch'),
+    })
+    const server = createServer((_, response) => answer && sendPage(response, answer)).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { headers } = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { method: 'HEAD' })
+    expect([headers.get('content-length'), file.seen]).toEqual(['4', { reads: 0, closed: true }])
   })
   test('a task that runs has a page that says so, and no files yet', async () => {
     const { status, body } = await get(scene.place('t_running'))
@@ -172,10 +205,10 @@ describe('an erased task', () => {
     const { status, body } = await get(scene.place('t_erased', 'bundle.json'))
     expect([status, JSON.parse(body).manifest.erased]).toEqual([200, { at: now }])
   })
-  test('has no bundle as long as the one from before lies there', async () => {
+  test('has no files as long as those from before lie there', async () => {
     await scene.record('t_half')
     await scene.ledger.eraseTask('t_half', 'mona')
-    expect((await get(scene.place('t_half', 'bundle.json'))).status).toBe(404)
+    for (const file of ['bundle.json', 'change.patch']) expect((await get(scene.place('t_half', file))).status).toBe(404)
     expect((await get(scene.place('t_half'))).body).not.toContain('bundle.json?k=')
   })
   test('whose payloads go while it is read shows none of them', async () => {
@@ -218,6 +251,20 @@ describe('a page that can not be made', () => {
     const answer = await pages({ method: 'GET', url: scene.place('t_private') })
     expect([answer?.status, answer?.headers['retry-after'], said]).toEqual([503, '30', [{ error }]])
     expect(String(answer?.body)).not.toContain('disk gone')
+  })
+  test('in time is answered 503, and the file it may have opened by then is closed', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const file = watchedFile()
+    let open: () => void = () => undefined
+    const readBundle = () => new Promise<KeptFile>(resolve => (open = () => resolve(file.kept)))
+    const asked = createPages({ ...scene.ports, readBundle })({ method: 'GET', url: scene.place('t_private', 'bundle.json') })
+    await setImmediate()
+    await vi.advanceTimersByTimeAsync(pagesLimits.pageMsMax)
+    expect((await asked)?.status).toBe(503)
+    open()
+    await setImmediate()
+    expect(file.seen).toEqual({ reads: 0, closed: true })
   })
   test('because others are being made is answered 503, and the next one is made', async () => {
     const waiting: (() => void)[] = []

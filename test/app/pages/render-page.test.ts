@@ -54,10 +54,10 @@ describe('text of others is text, wherever it stands', () => {
     for (const [, foreign] of hostileTexts.slice(0, 4)) expect(tagsOf(plain.replaceAll('plain words', foreign))).not.toEqual(tagsOf(plain))
   })
   test('in an attribute too, and over several lines', () => {
-    const page = html`<a title="${`"><b onclick='x'>`}">${['<', 1, null, html`<i>${'&'}</i>`]}</a><pre>
+    const page = html`<a title="${`"><b onclick='x'>`}">${['<', 1, null, html`<i>${'&'}</i>`, '\u202e']}</a><pre>
 ${lines('\n<b>\r\n\u0000')}</pre>`
     expect(bytesOf(page).toString()).toBe(
-      '<a title="&quot;&gt;&lt;b onclick=&#39;x&#39;&gt;">&lt;1<i>&amp;</i></a><pre>\n\n&lt;b&gt;\n\\u{0}</pre>',
+      '<a title="&quot;&gt;&lt;b onclick=&#39;x&#39;&gt;">&lt;1<i>&amp;</i>\\u{202e}</a><pre>\n\n&lt;b&gt;\n\\u{0}</pre>',
     )
   })
   test('and nothing that was read can pass for markup', () => {

@@ -10,11 +10,15 @@ const fileBytesMax = 100 * 1024 * 1024
 /** What the update hook is told about this push; it knows nothing else. */
 export function pushRules(repository: Repository, token: Token | null, fault: Fault | null, web: string): Record<string, string> {
   const protectedRefs = [...repository.protections].map(([branch, rule]) => {
-    return `${rule.requirePullRequest ? 'pr' : '-'},${rule.allowForcePushes ? 'force' : '-'},refs/heads/${branch}`
+    const words = [rule.requirePullRequest ? 'pr' : '-', rule.allowForcePushes ? 'force' : '-', rule.requireSignatures ? 'signed' : '-']
+    return `${words.join(',')},refs/heads/${branch}`
   })
+  const rules = repository.rulesets.flatMap(each => each.branches.flatMap(branch => each.rules.map(rule => `${rule},refs/heads/${branch}`)))
   const mayWorkflows = token?.kind !== 'installation' || grants(token.permissions, 'workflows', 'write')
   return {
     FAKE_PROTECTED: protectedRefs.join('\n'),
+    FAKE_RULES: rules.join('\n'),
+    FAKE_SIGNED: [...repository.signedCommits.keys()].join('\n'),
     FAKE_WORKFLOWS: mayWorkflows ? 'allow' : 'refuse',
     FAKE_REPOSITORY_URL: `${web}/${fullName(repository)}`,
     FAKE_FILE_BYTES_MAX: String(fileBytesMax),
@@ -46,8 +50,20 @@ protected() {
   decline 'protected branch hook declined'
 }
 rules() {
-  say "error: GH013: Repository rule violations found for $ref." "" "- $1" ""
+  say "error: GH013: Repository rule violations found for $ref."
+  say "Review all repository rules at $FAKE_REPOSITORY_URL/rules?ref=$(printf %s "$ref" | sed 's|/|%2F|g')" "" "$1"
   decline 'push declined due to repository rule violations'
+}
+# Commits that are new to the ref and that GitHub did not sign.
+unsigned() {
+  [ "$new" = "$zero" ] && return
+  if [ "$old" = "$zero" ]; then git rev-list "$new" --not --branches; else git rev-list "$new" "^$old"; fi |
+    while read -r sha; do case $FAKE_SIGNED in *$sha*) ;; *) echo "$sha" ;; esac; done
+}
+signatures() {
+  count=$(printf '%s\n' "$1" | wc -l)
+  printf '%s\n' 'Commits must have verified signatures.' "  Found $((count)) violation$([ "$count" -eq 1 ] || echo s):" ''
+  printf '%s\n' "$1" | sed 's/^/  /; s/$/\n/'
 }
 workflows() {
   decline "refusing to allow a GitHub App to create or update workflow \`$1\` without \`workflows\` permission"
@@ -61,22 +77,42 @@ large() {
 case $FAKE_DECLINE in
   protected) protected "\${FAKE_DECLINE_TEXT:-Changes must be made through a pull request.}" ;;
   workflows) workflows "\${FAKE_DECLINE_TEXT:-.github/workflows/ci.yml}" ;;
-  rules) rules "\${FAKE_DECLINE_TEXT:-Commits must have verified signatures.}" ;;
-  secret) rules "\${FAKE_DECLINE_TEXT:-Push cannot contain secrets}" ;;
+  rules) rules "- \${FAKE_DECLINE_TEXT:-Commits must have verified signatures.}" ;;
+  secret) rules "- \${FAKE_DECLINE_TEXT:-Push cannot contain secrets}" ;;
   large-file) large "\${FAKE_DECLINE_TEXT:-big.bin}" 101.00 ;;
   other) decline "\${FAKE_DECLINE_TEXT:-pre-receive hook declined}" ;;
 esac
 
 set -f
 for entry in $FAKE_PROTECTED; do
-  [ "\${entry#*,*,}" = "$ref" ] || continue
+  [ "\${entry#*,*,*,}" = "$ref" ] || continue
   [ "$new" = "$zero" ] && protected 'Cannot delete this branch'
   case $entry in pr,*) protected 'Changes must be made through a pull request.' ;; esac
   case $entry in
-    *,force,*) ;;
+    *,force,*,*) ;;
     *) [ "$old" = "$zero" ] || git merge-base --is-ancestor "$old" "$new" || protected 'Cannot force-push to this branch' ;;
   esac
+  case $entry in *,signed,*) [ -z "$(unsigned)" ] || protected 'Commits must have verified signatures.' ;; esac
 done
+
+broken=
+for entry in $FAKE_RULES; do
+  case $ref in \${entry#*,}) ;; *) continue ;; esac
+  text=
+  case \${entry%%,*} in
+    creation) [ "$old" = "$zero" ] && text='Cannot create ref due to creations being restricted.' ;;
+    deletion) [ "$new" = "$zero" ] && text='Cannot delete this branch' ;;
+    non_fast_forward)
+      [ "$old" = "$zero" ] || [ "$new" = "$zero" ] || git merge-base --is-ancestor "$old" "$new" || text='Cannot force-push to this branch' ;;
+    pull_request) [ "$old" = "$zero" ] || [ "$new" = "$zero" ] || text='Changes must be made through a pull request.' ;;
+    required_signatures)
+      shas=$(unsigned)
+      [ -z "$shas" ] || text=$(signatures "$shas") ;;
+  esac
+  [ -z "$text" ] || broken="$broken- $text
+"
+done
+[ -z "$broken" ] || rules "$broken"
 
 if [ "$new" = "$zero" ]; then
   [ "$ref" = "$(git symbolic-ref HEAD)" ] && decline "refusing to delete the current branch: $ref"

@@ -40,11 +40,7 @@ async function readContent(call: RepoCall, path: string): Promise<Answer> {
     return call.query.get('ref') === null ? refused(404, 'This repository is empty.') : refused(404, `No commit found for the ref ${ref}`)
   const clean = path.replace(/^\/+|\/+$/g, '')
   if (clean === '') return ok(await listFolder(call, commit, '', ref))
-  const listing = await git(folder, ['ls-tree', '-z', '--long', commit, '--', clean])
-  const entry = listing
-    .split('\0')
-    .map(parseEntry)
-    .find(each => each?.path === clean)
+  const entry = await findEntry(folder, commit, clean)
   if (!entry) return notFound()
   if (entry.type === 'tree') return ok(await listFolder(call, commit, `${clean}/`, ref))
   const { stdout } = entry.type === 'blob' ? await runGit(folder, ['cat-file', 'blob', entry.sha]) : { stdout: Buffer.alloc(0) }
@@ -55,6 +51,14 @@ async function readContent(call: RepoCall, path: string): Promise<Answer> {
   const base64 = stdout.toString('base64').replace(/(.{60})/g, '$1\n')
   if (entry.mode === '120000') return ok({ ...renderEntry(call, entry, ref), target: stdout.toString() })
   return ok({ ...renderEntry(call, entry, ref), content: inline ? `${base64}\n` : '', encoding: inline ? 'base64' : 'none' })
+}
+
+export async function findEntry(folder: string, commit: string, path: string): Promise<Entry | undefined> {
+  const listing = await git(folder, ['ls-tree', '-z', '--long', commit, '--', `:(literal)${path}`])
+  return listing
+    .split('\0')
+    .flatMap(line => parseEntry(line) ?? [])
+    .find(each => each.path === path)
 }
 
 async function listFolder(call: RepoCall, commit: string, prefix: string, ref: string) {
@@ -74,7 +78,7 @@ function parseEntry(line: string): Entry | null {
   return { mode, type, sha, size: Number(size) || 0, path: line.slice(tab + 1) }
 }
 
-function renderEntry({ links, repository }: RepoCall, entry: Entry, ref: string) {
+export function renderEntry({ links, repository }: RepoCall, entry: Entry, ref: string) {
   const api = repositoryApi(links, repository)
   const web = repositoryWeb(links, repository)
   const kind = entry.type === 'tree' ? 'dir' : entry.type === 'commit' ? 'submodule' : entry.mode === '120000' ? 'symlink' : 'file'

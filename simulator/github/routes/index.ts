@@ -4,7 +4,9 @@ import { checkRunRoutes } from './check-run.ts'
 import { commentRoutes } from './comment.ts'
 import { compareRoutes } from './compare.ts'
 import { contentRoutes } from './content.ts'
+import { contentWriteRoutes } from './content-write.ts'
 import { deliveryRoutes } from './delivery.ts'
+import { gitObjectRoutes } from './git-object.ts'
 import { issueRoutes } from './issue.ts'
 import { labelRoutes } from './label.ts'
 import { pullRoutes } from './pull.ts'
@@ -32,10 +34,12 @@ export const routes: readonly Route[] = [
   ...reviewRoutes,
   ...pullRoutes,
   ...pullDiffRoutes,
+  ...gitObjectRoutes,
   ...refRoutes,
   // Before the contents: a commit's name may hold slashes and takes the rest of the path.
   ...checkRunRoutes,
   ...compareRoutes,
   ...contentRoutes,
+  ...contentWriteRoutes,
   ...deliveryRoutes,
 ]

@@ -3,10 +3,11 @@ import * as z from 'zod'
 import { type Answer, created, invalid, noContent, notFound, ok, refused } from '../answer.ts'
 import { type Links, nodeId, repositoryApi } from '../links.ts'
 import { paginate } from '../paginate.ts'
+import { fits, type RefUpdate, refuseRef, ruleViolations } from '../ref-rules.ts'
 import { renderCommit } from '../render/commit.ts'
 import { git, listRefs, type Ref, readRef, runGit } from '../repository-git.ts'
 import { type Call, route } from '../route.ts'
-import type { Repository } from '../state.ts'
+import { fullName, type Repository } from '../state.ts'
 import { syncPulls } from '../sync-pulls.ts'
 
 const contents = (level: 'read' | 'write') => ({ anyOf: [['contents', level]] }) satisfies { anyOf: [string, 'read' | 'write'][] }
@@ -45,6 +46,8 @@ export const refRoutes = [
       if (!/^refs\/[^/]+\/.+/.test(body.ref)) return refused(422, "Reference name must start with 'refs/' and have at least two slashes")
       if (await readRef(folder, body.ref)) return refused(422, 'Reference already exists')
       if ((await runGit(folder, ['cat-file', '-e', body.sha])).exitCode !== 0) return refused(422, 'Object does not exist')
+      const stopped = await stopRef(call, { ref: body.ref, old: null, next: body.sha })
+      if (stopped) return stopped
       const made = await runGit(folder, ['update-ref', body.ref, body.sha, ''])
       if (made.exitCode !== 0) return refused(422, 'Reference update failed')
       return refMoved(call, body.ref, 201)
@@ -63,7 +66,8 @@ export const refRoutes = [
       if ((await runGit(folder, ['cat-file', '-e', body.sha])).exitCode !== 0) return refused(422, 'Object does not exist')
       const forward = (await runGit(folder, ['merge-base', '--is-ancestor', old, body.sha])).exitCode === 0
       if (!forward && !body.force) return refused(422, 'Update is not a fast forward')
-      if (isProtected(call, name)) return refused(422, 'Changes must be made through a pull request.')
+      const stopped = await stopRef(call, { ref: name, old, next: body.sha })
+      if (stopped) return stopped
       await git(folder, ['update-ref', name, body.sha])
       return refMoved(call, name, 200)
     },
@@ -75,9 +79,11 @@ export const refRoutes = [
     apply: async call => {
       const name = `refs/${call.params.ref}`
       const { folder } = call.repository
-      if (!(await readRef(folder, name))) return refused(422, 'Reference does not exist')
-      if (isProtected(call, name) || name === `refs/heads/${call.repository.defaultBranch}`)
-        return refused(422, 'Cannot delete this branch')
+      const old = await readRef(folder, name)
+      if (!old) return refused(422, 'Reference does not exist')
+      if (name === `refs/heads/${call.repository.defaultBranch}`) return refused(422, 'Cannot delete this branch')
+      const stopped = await stopRef(call, { ref: name, old, next: null })
+      if (stopped) return stopped
       await git(folder, ['update-ref', '-d', name])
       await syncPulls(call.state, call.repository, call.actor)
       return noContent()
@@ -105,7 +111,26 @@ export const refRoutes = [
       const reviews = rule.requirePullRequest
         ? { required_pull_request_reviews: { require_code_owner_reviews: false, dismiss_stale_reviews: false } }
         : {}
-      return ok({ allow_force_pushes: { enabled: rule.allowForcePushes }, ...reviews })
+      const url = `${repositoryApi(call.links, call.repository)}/branches/${call.params.branch}/protection/required_signatures`
+      return ok({
+        allow_force_pushes: { enabled: rule.allowForcePushes },
+        required_signatures: { url, enabled: rule.requireSignatures },
+        ...reviews,
+      })
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/repos/{owner}/{repo}/rules/branches/{branch+}',
+    permission: { anyOf: [['metadata', 'read']] },
+    // The rulesets' rules, also for a branch that is not there yet; protections are not among them.
+    apply: call => {
+      const { repository, params } = call
+      const fitting = repository.rulesets.filter(each => fits(each, params.branch))
+      const rules = fitting.flatMap(({ id, rules }) =>
+        rules.map(type => ({ type, ruleset_source_type: 'Repository', ruleset_source: fullName(repository), ruleset_id: id })),
+      )
+      return paginate(call, rules)
     },
   }),
   route({
@@ -132,8 +157,11 @@ async function refMoved(call: RepoCall, name: string, status: number): Promise<A
   return status === 201 ? created(json) : ok(json)
 }
 
-function isProtected(call: RepoCall, ref: string): boolean {
-  return call.repository.protections.get(ref.replace(/^refs\/heads\//, ''))?.requirePullRequest ?? false
+async function stopRef({ repository, token }: RepoCall, update: RefUpdate): Promise<Answer | null> {
+  const refusal = await refuseRef(repository, token, update)
+  if (!refusal) return null
+  if (refusal.by === 'workflows') return refused(403, refusal.reasons.join('\n'))
+  return refused(422, refusal.by === 'protection' ? refusal.reasons.join('\n') : ruleViolations(refusal.reasons))
 }
 
 function renderRef(links: Links, repository: Repository, { ref, sha, type }: Ref) {

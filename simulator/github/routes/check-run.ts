@@ -1,10 +1,17 @@
 import * as z from 'zod'
-import { created, forbidden, ok, refused } from '../answer.ts'
+import { type Answer, created, forbidden, invalid, ok, refused } from '../answer.ts'
 import { paginate } from '../paginate.ts'
 import { renderCheckRun } from '../render/check-run.ts'
 import { resolveCommit } from '../repository-git.ts'
 import { type Call, route } from '../route.ts'
 import type { CheckRun, GitHubState } from '../state.ts'
+import { textOf } from '../text-limit.ts'
+
+/** GitHub's limits, in characters; of the output's two texts also in bytes. */
+const outputTextMax = 65_535
+const annotationTextMax = 65_536
+/** Of one request: later ones add to them. */
+const annotationsMax = 50
 
 const date = z.iso.datetime({ offset: true })
 const annotation = z.strictObject({
@@ -14,9 +21,9 @@ const annotation = z.strictObject({
   start_column: z.int().positive().optional(),
   end_column: z.int().positive().optional(),
   annotation_level: z.enum(['notice', 'warning', 'failure']),
-  message: z.string().max(65_536),
-  title: z.string().max(255).optional(),
-  raw_details: z.string().max(65_536).optional(),
+  message: textOf(annotationTextMax),
+  title: textOf(255).optional(),
+  raw_details: textOf(annotationTextMax).optional(),
 })
 const fields = {
   details_url: z.url().optional(),
@@ -29,13 +36,13 @@ const fields = {
   output: z
     .strictObject({
       title: z.string().optional(),
-      summary: z.string().max(65_535),
-      text: z.string().max(65_535).optional(),
-      annotations: z.array(annotation).max(50).optional(),
+      summary: textOf(outputTextMax),
+      text: textOf(outputTextMax).optional(),
+      annotations: z.array(annotation).max(annotationsMax).optional(),
     })
     .optional(),
   actions: z
-    .array(z.strictObject({ label: z.string().max(20), description: z.string().max(40), identifier: z.string().max(20) }))
+    .array(z.strictObject({ label: textOf(20), description: textOf(40), identifier: textOf(20) }))
     .max(3)
     .optional(),
 }
@@ -59,7 +66,8 @@ export const checkRunRoutes = [
       if (call.token?.kind !== 'installation') return forbidden('You must authenticate via a GitHub App.')
       const sha = await resolveCommit(call.repository.folder, body.head_sha)
       if (sha !== body.head_sha) return refused(422, `No commit found for SHA: ${body.head_sha}`)
-      if (body.status === 'completed' && !body.conclusion) return refused(422, 'Invalid request.\n\n"conclusion" wasn\'t supplied.')
+      const error = changeError(null, body)
+      if (error) return error
       const run = startCheckRun(call.state, body.name, body.head_sha)
       call.repository.checkRuns.set(run.id, run)
       applyChange(call.state, run, body)
@@ -76,6 +84,8 @@ export const checkRunRoutes = [
     apply: (call, body) => {
       const { state, links, repository, checkRun, token } = call
       if (token?.kind !== 'installation') return forbidden('You must authenticate via a GitHub App.')
+      const error = changeError(checkRun, body)
+      if (error) return error
       const wasDone = checkRun.status === 'completed'
       applyChange(state, checkRun, body)
       if (!wasDone && checkRun.status === 'completed') tell(call, checkRun, 'completed')
@@ -101,6 +111,23 @@ export const checkRunRoutes = [
     apply: call => listCheckRuns(call),
   }),
 ]
+
+/** What no schema says: a run that is over has an end, its texts are measured in bytes too, and columns are of one line. */
+function changeError(run: CheckRun | null, { status, conclusion, output }: Change): Answer | null {
+  if (status === 'completed' && !(conclusion ?? run?.conclusion)) return refused(422, 'Invalid request.\n\n"conclusion" wasn\'t supplied.')
+  const tooLong = (['summary', 'text'] as const).find(field => Buffer.byteLength(output?.[field] ?? '') > outputTextMax)
+  if (tooLong !== undefined) {
+    const message = `${tooLong} exceeds a maximum bytesize of ${outputTextMax}`
+    return invalid({ resource: 'CheckRun', code: 'custom', field: tooLong, message })
+  }
+  for (const each of output?.annotations ?? []) {
+    const columns = each.start_column !== undefined || each.end_column !== undefined
+    if (each.end_line < each.start_line) return invalid({ resource: 'CheckAnnotation', code: 'invalid', field: 'end_line' })
+    if (columns && each.end_line !== each.start_line)
+      return invalid({ resource: 'CheckAnnotation', code: 'invalid', field: 'start_column' })
+  }
+  return null
+}
 
 function tell({ state, repository, actor }: Call<'{repo}'>, checkRun: CheckRun, action: 'created' | 'completed'): void {
   state.emit({ event: 'check_run', action, repository, checkRun, sender: actor })

@@ -54,9 +54,11 @@ export function lanes({ of }: Each): void {
     await ledger.acceptTask(task('fix', 'fix', startedAt))
     await ledger.acceptTask(task('review', 'review', startedAt))
     await ledger.acceptTask(task('late', 'review', startedAt + 5))
+    await ledger.acceptTask(task('later', 'fix', startedAt + 6))
     expect(await ledger.cancelLane({ ...request, verb: 'review', acceptedBefore: startedAt + 5 })).toEqual(['review'])
     expect(await ledger.cancelLane({ ...request, acceptedBefore: startedAt + 5 })).toEqual(['fix'])
     expect(await ledger.cancelLane({ ...request, verb: 'review' })).toEqual(['late'])
+    expect(await ledger.cancelLane(request)).toEqual(['later'])
   })
 
   it('supersedes the older tasks of the same lane and verb in the transaction that accepts the newer one', async () => {

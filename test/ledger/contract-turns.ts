@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Claim, Ledger, NewTask } from '../../ledger/index.ts'
 import { batch, type Each } from './contract-scene.ts'
 import { seededRandom } from './random.ts'
-import { claimOptions, eventOf, leaseMs, startedAt, taskOf } from './samples.ts'
+import { claimOptions, eventOf, taskOf } from './samples.ts'
 
 /** Tenants take turns. */
 export function turns({ of }: Each): void {
@@ -81,17 +81,22 @@ export function turns({ of }: Each): void {
   it('counts going on with a lost task as no turn', async () => {
     const { ledger } = of()
     await accept(ledger, 'a1', 'i1')
-    const lost = await start(ledger)
+    await start(ledger)
     await accept(ledger, 'b1', 'i2')
-    const others = await start(ledger)
-    const options = claimOptions({ now: startedAt + leaseMs, owner: 'worker-2' })
-    const again = [await ledger.claimNext(options), await ledger.claimNext(options)]
-    expect(again.map(claim => [claim?.taskId, claim?.attempt])).toEqual([
-      [lost.taskId, 2],
-      [others.taskId, 2],
-    ])
-    for (const id of ['b2', 'a2']) await accept(ledger, id, id === 'b2' ? 'i2' : 'i1')
+    await ledger.claimNext(claimOptions({ owner: 'worker-2' }))
+    const again = await ledger.claimNext(claimOptions({ owner: 'worker-2', deadOwners: ['worker-1'] }))
+    expect([again?.taskId, again?.attempt]).toEqual(['a1', 2])
+    await accept(ledger, 'b2', 'i2')
+    await accept(ledger, 'a2', 'i1')
     expect(await starts(ledger, 2)).toEqual(['a2', 'b2'])
+  })
+
+  it('starts the oldest task where nobody was served yet', async () => {
+    const { ledger } = of()
+    await accept(ledger, 'a1', 'i2')
+    await accept(ledger, 'b1', 'i1')
+    await accept(ledger, 'a2', 'i2')
+    expect(await starts(ledger, 3)).toEqual(['a1', 'b1', 'a2'])
   })
 
   it('takes lost tasks first, of whatever tenant, by priority and then by acceptance', async () => {

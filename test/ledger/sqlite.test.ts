@@ -120,13 +120,15 @@ describe('a database that somebody else holds', () => {
   })
 
   it('fails a probe, which leaves one row however often it is written', async () => {
-    const ledger = open({ limits: { busyTimeoutMs: 30 } })
+    let now = startedAt
+    const ledger = open({ clock: () => now, limits: { busyTimeoutMs: 30 } })
     await ledger.probeWrite('serve-1')
+    now += 1
     await ledger.probeWrite('serve-2')
     const holder = new Database(file('ledger.db'))
     holder.exec('begin immediate')
     await expect(ledger.probeWrite('serve-3')).rejects.toBeInstanceOf(LedgerUnavailable)
-    expect(holder.prepare('select "owner", "at" from "probes"').all()).toEqual([{ owner: 'serve-2', at: startedAt }])
+    expect(holder.prepare('select "owner", "at" from "probes"').all()).toEqual([{ owner: 'serve-2', at: startedAt + 1 }])
     holder.close()
     await ledger.close()
   })

@@ -40,7 +40,7 @@ export type FakeGitHub = World & {
   deliver(wish: DeliveryWish): Promise<Delivery>
   /** From now on each change is sent there by itself, also those the App makes; null stops it. */
   setWebhook(url: string | null): void
-  /** Resolves when no delivery of `setWebhook` is under way. */
+  /** Resolves when no delivery of `setWebhook`, and no redelivery, is under way. */
   webhooksSettled(): Promise<void>
   fail(rule: FaultRule): FaultHandle
   clearFaults(): void
@@ -142,6 +142,7 @@ function createState(options: GitHubOptions): { state: GitHubState; privateKey: 
     requests: [],
     usage: new Map(),
     blocked: new Map(),
+    webhookUrl: null,
     sending: new Set(),
     renamed: new Map(),
     readLagMs: 0,

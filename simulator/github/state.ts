@@ -19,6 +19,8 @@ export type GitHubState = {
   readLagMs: number
   /** Told of each change GitHub would send a webhook for. */
   emit(change: Change): void
+  /** Where the App listens; null when nothing is sent by itself. */
+  webhookUrl: string | null
   /** Deliveries that are under way. */
   readonly sending: Set<Promise<unknown>>
   now(): number

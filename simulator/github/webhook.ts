@@ -6,10 +6,9 @@ import { fullName, type GitHubState } from './state.ts'
 
 /** Sends what changes as webhooks, as GitHub does: soon, each by itself, in no promised order, and never twice by itself. */
 export function createWebhook(state: GitHubState, payloads: Payloads) {
-  let url: string | null = null
   state.emit = change => {
-    if (url === null || !isHeard(state, change)) return
-    const to = url
+    const to = state.webhookUrl
+    if (to === null || !isHeard(state, change)) return
     // Built at once: the payload is a snapshot of this moment, also when a pull request's figures are read later.
     const payload = Promise.resolve(payloadOf(payloads, change))
     const sent = payload.then(body => deliver(state, { event: change.event, payload: body, to }))
@@ -21,7 +20,7 @@ export function createWebhook(state: GitHubState, payloads: Payloads) {
   }
   return {
     set: (to: string | null) => {
-      url = to
+      state.webhookUrl = to
     },
     settled: async () => {
       while (state.sending.size > 0) await Promise.all(state.sending)

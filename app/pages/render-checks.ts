@@ -29,7 +29,7 @@ export function checksSection({ checks }: TaskState, showOutputs: boolean): Html
   return html`<section aria-labelledby="checks">
 <h2 id="checks">Checks</h2>
 ${all.length === 0 ? html`<p>No check was run.</p>` : null}
-${all.length > 0 && !showOutputs ? html`<p>What the checks printed: ${withheld}</p>` : null}
+${all.length > 0 && !showOutputs ? html`<p>What the checks printed is ${withheld}</p>` : null}
 ${shown.map(({ check, where }) => {
   const output = showOutputs && withOutput.has(check) ? outputOf(check, check === firstFailing) : null
   return html`<h3><code>${short(check.name)}</code>, ${where}: ${short(resultWords(check))}</h3>

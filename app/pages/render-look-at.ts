@@ -69,7 +69,7 @@ function modelWords({ session }: TaskState, showOutputs: boolean): Html | null {
   const text = session?.ended?.text ?? ''
   if (text.trim() === '') return null
   const heading = html`<h3>What the model says (not checked)</h3>`
-  if (!showOutputs) return html`${heading}\n<p>${withheld}</p>`
+  if (!showOutputs) return html`${heading}\n<p>It is ${withheld}</p>`
   const { text: words, leftOut: left } = startOf(text, pagesLimits.pageWordsCharactersMax)
   return html`${heading}
 <pre>
@@ -77,4 +77,5 @@ ${lines(words)}</pre>
 ${left > 0 ? html`<p class="quiet">${left} more characters are left out; bundle.json has them all.</p>` : null}`
 }
 
-export const withheld = 'Left out here as in bundle.json: the repository is public.'
+/** Why something of a public repository is not shown. */
+export const withheld = 'left out, as in bundle.json: the repository is public.'

@@ -41,6 +41,9 @@ tbody th{font-weight:400}
 .odd{color:var(--odd)}
 .skip{position:absolute;left:-100rem}
 .skip:focus{position:static}
+@media (min-width:48.01rem){
+thead th,.receipts tbody th,.events tbody th,.receipts td:nth-child(2),.receipts td:nth-child(5),.events td:nth-child(2){white-space:nowrap}
+}
 @media (max-width:48rem){
 dl{display:block}
 dd{margin-bottom:.5rem}

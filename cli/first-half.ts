@@ -15,6 +15,7 @@ import { registerSecret } from '../telemetry/index.ts'
 import { escapeText } from './escape.ts'
 import { UsageError } from './exit.ts'
 import { cliLimits } from './limits.ts'
+import { openPages } from './open-pages.ts'
 import { openOutboxLead } from './outbox-lead.ts'
 import type { Parts } from './parts.ts'
 import { taskLimitsOf } from './read-operator.ts'
@@ -55,7 +56,8 @@ export async function startFirstHalf(options: FirstHalfOptions, parts: Parts): P
     now: Date.now,
   })
   // The door is opened first, so that a port in use is found before anything is worked on.
-  const server = await openReceiver(options, parts, { notReady, onDelivery: () => intake?.wake() })
+  const pages = openPages(options.github.apiUrl, parts)
+  const server = await openReceiver(options, parts, { notReady, pages, onDelivery: () => intake?.wake() })
   const lead = openOutboxLead(parts.dataDir)
   const opened = startIntakeLoop({
     intake: intakePorts(options, github, parts),
@@ -91,7 +93,7 @@ async function closeDoor(server: Server): Promise<void> {
 async function openReceiver(
   options: FirstHalfOptions,
   { ledger, settings, logger }: Parts,
-  told: Pick<ReceiverPorts, 'notReady' | 'onDelivery'>,
+  told: Pick<ReceiverPorts, 'notReady' | 'onDelivery' | 'pages'>,
 ): Promise<Server> {
   const { deliveryBytesMax } = settings().limits
   const server = createReceiver(

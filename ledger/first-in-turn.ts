@@ -27,10 +27,10 @@ export const takeTurn = statement<{ tenantKey: string }>((database, argument) =>
     .insertInto('tenants')
     .values({
       tenantKey: argument('tenantKey'),
-      turn: ({ selectFrom, fn, lit }) =>
-        selectFrom('tenants').select(({ eb }) => eb(fn.coalesce(fn.max('turn'), lit(0)), '+', lit(1)).as('turn')),
+      served: ({ selectFrom, fn, lit }) =>
+        selectFrom('tenants').select(({ eb }) => eb(fn.coalesce(fn.max('served'), lit(0)), '+', lit(1)).as('served')),
     })
-    .onConflict(conflict => conflict.column('tenantKey').doUpdateSet(({ ref }) => ({ turn: ref('excluded.turn') }))),
+    .onConflict(conflict => conflict.column('tenantKey').doUpdateSet(({ ref }) => ({ served: ref('excluded.served') }))),
 )
 
 type Level = { priority: number | null }
@@ -77,8 +77,8 @@ const tenantsInTurn = statement<{ priority: number }, { tenantKey: string }>((da
           .where('state', '=', sql.lit('running'))
           .whereRef('tasks.tenantKey', '=', 'waiting.tenantKey'),
       )
-      .orderBy(({ fn, lit }) => fn.coalesce('tenants.turn', lit(0)))
-      // Who was never served has no turn, and none of its lanes is busy: its oldest task decides.
+      .orderBy(({ fn, lit }) => fn.coalesce('tenants.served', lit(0)))
+      // Who was never served has no row, and none of its lanes is busy: its oldest task decides.
       .orderBy(() =>
         ofPriority(database)
           .select(({ fn }) => fn.min('number').as('oldest'))

@@ -102,8 +102,8 @@ export type Tables = {
   budgets: { key: string; reservedMicroUsd: number; spentMicroUsd: number }
   reservations: { task: number; key: string; microUsd: number; settledMicroUsd: number | null }
   switches: { name: string; value: string; at: number; by: string }
-  /** A tenant that was ever served; `turn` counts the tasks that were started, of whatever tenant. */
-  tenants: { tenantKey: string; turn: number }
+  /** A tenant that was ever served, and with which start that was last; starts are counted over all tenants. */
+  tenants: { tenantKey: string; served: number }
   /** One row, which is only ever written over. */
   probes: { number: number; owner: string; at: number }
 }

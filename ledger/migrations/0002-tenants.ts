@@ -35,8 +35,8 @@ export function tenants(database: Kysely<unknown>, { integer }: ColumnTypes): Mi
     schema
       .createTable('tenants')
       .addColumn('tenantKey', 'text', column => column.primaryKey().notNull())
-      .addColumn('turn', integer, column => column.notNull()),
-    schema.createIndex('tenantsByTurn').on('tenants').column('turn'),
+      .addColumn('served', integer, column => column.notNull()),
+    schema.createIndex('tenantsByServed').on('tenants').column('served'),
     schema
       .createTable('probes')
       .addColumn('number', integer, column => column.primaryKey().notNull())

@@ -108,7 +108,7 @@ const selectEntries = statement<{ task: number; afterSeq: number; limit: number 
     .where('events.task', '=', hidden(argument('task')))
     .where('events.seq', '>', hidden(argument('afterSeq')))
     .orderBy('events.seq')
-    .limit(argument('limit')),
+    .limit(hidden(argument('limit'))),
 )
 
 const selectEntry = statement<{ task: number; seq: number }, EntryRow>((database, argument) =>

@@ -22,7 +22,7 @@ export async function faultBefore(
     request.socket.destroy()
     return true
   }
-  const instead = answerInstead(fault, state)
+  const instead = answerInstead(fault, state, record.route)
   if (!instead) return false
   // The body is read first: a client that is still sending would see a reset instead of the answer.
   for await (const _ of request) void _
@@ -90,7 +90,7 @@ const secondaryText =
   'You have exceeded a secondary rate limit. Please wait a few minutes before you try again. For more on scraping GitHub and how it may affect your rights, please review our Terms of Service'
 
 /** The answer a fault gives instead of doing anything; null for faults that let the request through. */
-function answerInstead(fault: Fault, state: GitHubState): Answer | null {
+function answerInstead(fault: Fault, state: GitHubState, route: string | null): Answer | null {
   switch (fault.kind) {
     case 'status': {
       const usual = refused(fault.status, fault.message ?? messages[fault.status] ?? 'Error')
@@ -105,7 +105,10 @@ function answerInstead(fault: Fault, state: GitHubState): Answer | null {
     }
     case 'primary-limit': {
       const reset = Math.ceil(state.now() / 1000) + (fault.resetInSeconds ?? 60)
-      const answer = refused(403, 'API rate limit exceeded for installation ID 1.')
+      const message = 'API rate limit exceeded for installation ID 1.'
+      // GraphQL says so within an answer that is 200.
+      const asGraphql = { status: 200, json: { errors: [{ type: 'RATE_LIMITED', message }] } }
+      const answer = route === 'POST /graphql' ? asGraphql : refused(403, message)
       return { ...answer, headers: { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) } }
     }
     default:

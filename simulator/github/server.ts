@@ -55,13 +55,16 @@ async function closeServer(server: Server, connections: Map<Socket, number>): Pr
   await once(server, 'close')
 }
 
+/** The REST API is under `/api/v3`; GraphQL stands beside it on an enterprise server, and at the top on github.com. */
+const apiBase = /^\/api\/v3(?=\/(?!graphql$)|$)|^(?:\/api)?(?=\/graphql$)/
+
 async function answer(context: Context, request: IncomingMessage, response: ServerResponse, connection: number): Promise<void> {
   const { state } = context
   const method = request.method ?? ''
   const url = new URL(request.url ?? '/', 'http://simulator')
   const git = isGitRequest(method, url)
-  const isApi = /^\/api\/v3(?=\/|$)/.test(url.pathname)
-  const path = nameOf(state, url.pathname.replace(/^\/api\/v3(?=\/|$)/, ''))
+  const isApi = apiBase.test(url.pathname)
+  const path = nameOf(state, url.pathname.replace(apiBase, ''))
   const match = git || !isApi ? null : context.match(method, path)
   const credential = readCredential(state, request.headers.authorization)
   const record: RequestRecord = {

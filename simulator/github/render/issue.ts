@@ -25,7 +25,7 @@ export function renderIssue(state: GitHubState, links: Links, repository: Reposi
     events_url: `${api}/events`,
     html_url: threadWeb(links, repository, issue),
     id: issue.id,
-    node_id: nodeId(issue.pull ? 'PR' : 'I', issue.id),
+    node_id: issue.pull ? nodeId('PR', issue.pull.id) : nodeId('I', issue.id),
     number: issue.number,
     title: issue.title,
     user: renderMaybe(links, issue.author),

@@ -7,6 +7,7 @@ import { contentRoutes } from './content.ts'
 import { contentWriteRoutes } from './content-write.ts'
 import { deliveryRoutes } from './delivery.ts'
 import { gitObjectRoutes } from './git-object.ts'
+import { graphqlRoutes } from './graphql.ts'
 import { issueRoutes } from './issue.ts'
 import { labelRoutes } from './label.ts'
 import { pullRoutes } from './pull.ts'
@@ -42,4 +43,5 @@ export const routes: readonly Route[] = [
   ...contentRoutes,
   ...contentWriteRoutes,
   ...deliveryRoutes,
+  ...graphqlRoutes,
 ]

@@ -13,6 +13,7 @@ import { domainLimits } from '../domain/limits.ts'
 import { effectsLimits } from '../effects/limits.ts'
 import { gitLimits } from '../git/limits.ts'
 import { ledgerLimits } from '../ledger/limits.ts'
+import { queueLimits } from '../queue/limits.ts'
 import { engineLimits, sandboxLimitDefaults } from '../sandbox/limits.ts'
 import { crashpointNames } from '../telemetry/index.ts'
 import { telemetryLimits } from '../telemetry/limits.ts'
@@ -61,6 +62,7 @@ function fixedLimits(): string[][] {
     { of: 'effects', file: 'effects/limits.ts', limits: { ...effectsLimits } },
     { of: 'git', file: 'git/limits.ts', limits: { ...gitLimits } },
     { of: 'ledger', file: 'ledger/limits.ts', limits: { ...ledgerLimits } },
+    { of: 'queue', file: 'queue/limits.ts', limits: { ...queueLimits } },
     { of: 'sandbox', file: 'sandbox/limits.ts', limits: { ...sandboxLimitDefaults, ...engineLimits } },
     { of: 'telemetry', file: 'telemetry/limits.ts', limits: { ...telemetryLimits } },
     { of: 'worker', file: 'worker/limits.ts', limits: { ...workerLimits } },

@@ -58,7 +58,7 @@ export const tidyRules: readonly TidyRule[] = [
   },
   {
     name: 'a limit stands in the limits.ts of its folder, from which the list is made',
-    applies: path => /^(?:worker|app|effects|git|telemetry|ledger)\/[^/]+\.ts$/.test(path) && !path.endsWith('/limits.ts'),
+    applies: path => /^(?:worker|app|effects|git|telemetry|ledger|queue)\/[^/]+\.ts$/.test(path) && !path.endsWith('/limits.ts'),
     finds: ({ text }) => /^(?:export )?const \w+(?:Max|Min|Ms|Default) = [\d_ *]+$/m.test(text),
     planted: { path: 'git/x.ts', text: '\nconst waitMsMax = 5_000\n' },
   },

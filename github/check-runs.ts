@@ -7,6 +7,8 @@ export type CheckRunText = {
   conclusion: 'success' | 'failure' | 'neutral' | 'cancelled' | 'timed_out' | 'action_required' | null
   title: string
   summary: string
+  /** Absent or empty: none. */
+  actions?: readonly { identifier: string; label: string; description: string }[]
 }
 export type NewCheckRun = CheckRunText & { name: string; headSha: string; externalId: string }
 
@@ -34,9 +36,10 @@ export async function findCheckRun(
   return ours ? toFound(ours) : null
 }
 
-function textOf({ status, conclusion, title, summary }: CheckRunText) {
+function textOf({ status, conclusion, title, summary, actions = [] }: CheckRunText) {
+  const buttons = actions.length === 0 ? {} : { actions: [...actions] }
   // GitHub takes a conclusion only together with `completed`, and then needs one.
-  return { status, ...(conclusion === null ? {} : { conclusion }), output: { title, summary } }
+  return { status, ...(conclusion === null ? {} : { conclusion }), output: { title, summary }, ...buttons }
 }
 
 type CheckRunData = {

@@ -80,5 +80,7 @@ async function fetchWhole(url: string, init: RequestInit, timeoutMs: number): Pr
   const { status, statusText, headers } = response
   const text = await response.text()
   if (text !== '' && /\bjson\b/.test(headers.get('content-type') ?? '')) JSON.parse(text)
-  return new Response(text === '' ? null : text, { status, statusText, headers })
+  const whole = new Response(text === '' ? null : text, { status, statusText, headers })
+  // One made by hand has no address, and Octokit reads from it which page of a list of objects it is.
+  return Object.defineProperty(whole, 'url', { value: response.url })
 }

@@ -13,6 +13,7 @@ export {
   type ReactionSubject,
   updateComment,
 } from './comments.ts'
+export { type HookDeliveries, type HookDelivery, listHookDeliveries, redeliver } from './deliveries.ts'
 export { createGitHubApp, type GitHubApp, type Permissions } from './github-app.ts'
 export { type IdentityAnswer, MintAnswer, MintCall, passedHeaders } from './mint-channel.ts'
 export { type PullStanding, readPullStanding } from './pull-standing.ts'

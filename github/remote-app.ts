@@ -60,7 +60,7 @@ async function askAny(sockets: readonly string[], ask: Ask): Promise<unknown> {
       last = error
     }
   }
-  throw new Error('no token: the app can not be reached', { cause: last })
+  throw away(ask.path, last)
 }
 
 async function askOne(socketPath: string, { method, path, body, secret, timeoutMs }: Ask): Promise<unknown> {
@@ -91,6 +91,15 @@ async function askOne(socketPath: string, { method, path, body, secret, timeoutM
   const json: unknown = JSON.parse(text)
   if (status === 200) return json
   throw refusal(status, headers, json, path)
+}
+
+/** As Octokit throws what got no answer: it is worth waiting for. */
+function away(path: string, cause: unknown): RequestError {
+  const error = new RequestError('no token: the app can not be reached; is `grokbot app` running?', 503, {
+    request: { method: 'POST', url: path, headers: {} },
+  })
+  error.cause = cause
+  return error
 }
 
 /** As Octokit would have thrown it, so that `classifyError` says the same of it. */

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readKeys } from '../../cli/read-keys.ts'
 import { type TaskState, verifyBundle } from '../../domain/index.ts'
+import { startRedis } from '../queue/redis.ts'
 import { type Scene, sampleFiles, scenes } from './scenes.ts'
 import { chainFault, leftProcesses, openStage, type Server, type Stage, waitForEnd } from './stage.ts'
 
@@ -36,32 +37,54 @@ export type Expected = Pick<CrashRow, 'outcome' | 'pulls' | 'branches' | 'eyes' 
 
 const endWallMs = 60_000
 
-/** Kills `serve` at `point` (none = the undisturbed twin), starts it again, and takes stock once the task has ended. */
-export async function runCrash(point: string | null, scene: Scene = scenes.fix): Promise<CrashRow> {
+/** `serve`: one process, which is started again. `distributed`: an app and a worker with Redis; another of the kind that died goes on. */
+export type Form = 'serve' | 'distributed'
+
+/** Kills a process at `point` (none = the undisturbed twin), starts another, and takes stock once the task has ended. */
+export async function runCrash(point: string | null, scene: Scene = scenes.fix, form: Form = 'serve'): Promise<CrashRow> {
+  const redis = form === 'distributed' ? await startRedis() : null
   const stage = await openStage({
     script: scene.script,
     files: sampleFiles,
     operator: scene.operator,
     ...(scene.issueAuthor ? { issueAuthor: scene.issueAuthor } : {}),
+    ...(redis ? { redisUrl: redis.url } : {}),
   })
   try {
-    const first = await stage.serve(point ?? undefined)
+    const processes = await startAll(stage, form, point ?? undefined)
     await scene.play(stage)
-    const died = await Promise.race([first.exited.then(() => true), waitForEnd(stage.ledger, endWallMs).then(() => lateDeath(first))])
+    const dead = await Promise.race([
+      ...processes.map(each => each.server.exited.then(() => each)),
+      waitForEnd(stage.ledger, endWallMs).then(() => lateDeath(processes)),
+    ])
     const killedAt = Date.now()
-    if (died) await stage.serve()
-    if (died) await redeliver(stage)
+    if (dead) await dead.again()
+    if (dead) await redeliver(stage)
     const state = await waitForEnd(stage.ledger, endWallMs)
     await settled(stage)
-    return { ...(await takeStock(point ?? 'none', died, killedAt, state, stage)), expected: scene.expected }
+    return { ...(await takeStock(point ?? 'none', dead !== null, killedAt, state, stage)), expected: scene.expected }
   } finally {
     await stage.close()
+    await redis?.stop()
   }
 }
 
+type Started = { server: Server; again(): Promise<Server> }
+
+async function startAll(stage: Stage, form: Form, point: string | undefined): Promise<Started[]> {
+  if (form === 'serve') return [{ server: await stage.serve(point), again: () => stage.serve() }]
+  // Both are armed: which of the two passes the point is the point's own business.
+  const app = await stage.start('app', point)
+  const worker = await stage.start('worker', point)
+  return [
+    { server: app, again: () => stage.start('app') },
+    { server: worker, again: () => stage.start('worker') },
+  ]
+}
+
 /** Some places lie behind the recorded outcome: a process that is to die there gets a moment for it. */
-async function lateDeath(server: Server): Promise<boolean> {
-  return await Promise.race([server.exited.then(() => true), sleep(lateDeathMs).then(() => false)])
+async function lateDeath(processes: readonly Started[]): Promise<Started | null> {
+  return await Promise.race([...processes.map(each => each.server.exited.then(() => each)), sleep(lateDeathMs).then(() => null)])
 }
 
 const lateDeathMs = 4_000

@@ -23,6 +23,8 @@ export type Stage = {
   dataDir: string
   /** Starts `serve`; `crashpoint` is where it will kill itself. Resolves once it listens. */
   serve(crashpoint?: string): Promise<Server>
+  /** Starts one process of the distributed form; needs a stage that was opened with a Redis. */
+  start(command: 'app' | 'worker', crashpoint?: string): Promise<Server>
   comment(body: string, author?: string): Promise<void>
   waitForEvent(type: EventType): Promise<void>
   /** Replaces the operator's file while processes run. */
@@ -47,6 +49,8 @@ export type StageOptions = {
   files: Readonly<Record<string, string>>
   operator?: object
   issueAuthor?: string
+  /** Where the bell of the distributed form hangs. */
+  redisUrl?: string
 }
 
 /** What any user could write into the operator's file; the waits of production would make each run take a minute. */
@@ -77,17 +81,20 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   let url = ''
   let last: { payload: object; id: string } | null = null
   const counter = watchCounter(dataDir)
+  const settings = settingsOf(simulator, dataDir, options.redisUrl)
+  async function start(command: keyof typeof settings, crashpoint?: string) {
+    const server = await startProcess(command, settings[command], crashpoint)
+    servers.add(server.process)
+    if (command !== 'worker') url = server.url
+    return server
+  }
   return {
     simulator,
     dataDir,
     ledger,
     runCounts: counter.counts,
-    async serve(crashpoint) {
-      const server = await startServer(simulator, dataDir, crashpoint)
-      servers.add(server.process)
-      url = server.url
-      return server
-    },
+    serve: crashpoint => start('serve', crashpoint),
+    start,
     async comment(body, author = 'mona') {
       const comment = await simulator.github.comment({ repo, number: 1, author, body })
       const payload = simulator.github.payload.issueComment('created', { repo, commentId: comment.id })
@@ -132,23 +139,10 @@ async function prepareGitHub({ github }: Simulator, folder: string, { files, iss
   await github.openIssue({ repo, author: issueAuthor, title: 'parser crashes on empty input', body: 'It should return an empty list.' })
 }
 
-async function startServer({ github, model }: Simulator, dataDir: string, crashpoint: string | undefined): Promise<Server> {
-  const env: NodeJS.ProcessEnv = {
-    PATH: process.env['PATH'] ?? '',
-    HOST: '127.0.0.1',
-    PORT: '0',
-    GROKBOT_DATA: dataDir,
-    APP_ID: String(github.appId),
-    PRIVATE_KEY: github.appPrivateKey,
-    WEBHOOK_SECRET: webhookSecret,
-    GHE_API_URL: github.url,
-    ALLOWED_OWNERS: 'octo',
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'stage-model-key-0123456789',
-    OPENAI_MODEL: 'scripted',
-    ...(crashpoint ? { GROKBOT_CRASHPOINT: crashpoint } : {}),
-  }
-  const child = spawn(process.execPath, [program, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+/** One process of the program, with its log; resolves when it says what it says once it is ready, or was killed before. */
+async function startProcess(command: string, settings: Readonly<Record<string, string>>, crashpoint: string | undefined): Promise<Server> {
+  const env: NodeJS.ProcessEnv = { PATH: process.env['PATH'] ?? '', ...settings, ...(crashpoint ? { GROKBOT_CRASHPOINT: crashpoint } : {}) }
+  const child = spawn(process.execPath, [program, command], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   const lines: string[] = []
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(done =>
     child.on('exit', (code, signal) => done({ code, signal })),
@@ -158,12 +152,33 @@ async function startServer({ github, model }: Simulator, dataDir: string, crashp
       lines.push(line)
       const match = /"url":"([^"]+)"/.exec(line)
       if (match) resolve(match[1] as string)
+      else if (line.includes('waiting for tasks')) resolve('')
     })
     exited.then(({ code, signal }) =>
-      signal === 'SIGKILL' ? resolve('') : reject(new Error(`serve ended with ${code ?? signal}:\n${lines.join('\n')}`)),
+      signal === 'SIGKILL' ? resolve('') : reject(new Error(`${command} ended with ${code ?? signal}:\n${lines.join('\n')}`)),
     )
   })
   return { process: child, url, exited, log: () => lines.join('\n') }
+}
+
+/** The settings of each kind of process, as an operator would give them: only who needs a secret has it. */
+function settingsOf({ github, model }: Simulator, dataDir: string, redisUrl: string | undefined) {
+  const common = {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    GROKBOT_DATA: dataDir,
+    ALLOWED_OWNERS: 'octo',
+    ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
+  }
+  const app = {
+    ...common,
+    APP_ID: String(github.appId),
+    PRIVATE_KEY: github.appPrivateKey,
+    WEBHOOK_SECRET: webhookSecret,
+    GHE_API_URL: github.url,
+  }
+  const worker = { ...common, OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'stage-model-key-0123456789', OPENAI_MODEL: 'scripted' }
+  return { serve: { ...app, ...worker }, app, worker }
 }
 
 /** Follows the counter files of all attempts while they exist: an attempt's home is removed with it. */

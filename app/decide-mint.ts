@@ -11,17 +11,26 @@ export type MintFacts = {
   hasEnded: boolean
 }
 
+/** `later`: nothing is wrong with the call, and asked again it may be granted. */
+export type MintDecision = { kind: 'granted' } | { kind: 'refused' | 'later'; reason: string }
+
 /**
  * Whether a worker gets this token: for its own task, within the task's own repository and no more than the task's effects
- * need. After the end only to look: what may have been sent is read back, and the last words are said. Null: it does;
- * else why not.
+ * need. After the end only to look: what may have been sent is read back, and the last words are said.
  */
-export function refuseMint(call: MintCall, { accepted, newestAttempt, holds, hasEnded }: MintFacts): string | null {
+export function decideMint(call: MintCall, facts: MintFacts): MintDecision {
+  const reason = refusalOf(call, facts)
+  if (reason !== null) return { kind: 'refused', reason }
+  // Its renewal is late; while nobody has taken over, the next one makes it the holder again.
+  if (!facts.holds && !facts.hasEnded) return { kind: 'later', reason: 'the lease of the attempt has run out' }
+  return { kind: 'granted' }
+}
+
+function refusalOf(call: MintCall, { accepted, newestAttempt, hasEnded }: MintFacts): string | null {
   if (accepted === null) return 'there is no such task'
   if (accepted.installationId !== call.installationId || accepted.repository.id !== call.repositoryId)
     return "the token is for another repository than the task's"
   if (call.for.attempt !== newestAttempt) return 'a newer attempt has the task'
-  if (!holds && !hasEnded) return 'the attempt does not hold the task any more'
   const granted = permissionsOf(accepted.grant.effects)
   for (const [name, level] of Object.entries(call.permissions)) {
     if (!Object.hasOwn(granted, name) || (level === 'write' && granted[name] !== 'write')) return `the task needs no ${name}: ${level}`

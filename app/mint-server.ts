@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { classifyError, type GitHubApp, MintCall, passedHeaders } from '../github/index.ts'
 import type { Ledger } from '../ledger/index.ts'
 import type { Logger } from '../telemetry/index.ts'
-import { refuseMint } from './decide-mint.ts'
+import { decideMint } from './decide-mint.ts'
 import { appLimits } from './limits.ts'
 
 export type MintPorts = {
@@ -41,10 +41,11 @@ async function answer(request: IncomingMessage, secret: string, ports: MintPorts
   const read = MintCall.safeParse(await readJson(request))
   if (!read.success)
     return { status: 422, json: { message: `the call: ${read.error.issues[0]?.path.join('.')} ${read.error.issues[0]?.message}` } }
-  const refused = refuseMint(read.data, await gatherMintFacts(read.data, ports))
-  if (refused !== null) {
-    ports.logger.warn({ task: read.data.for.taskId, attempt: read.data.for.attempt, refused }, 'a token was refused')
-    return { status: 403, json: { message: refused } }
+  const decision = decideMint(read.data, await gatherMintFacts(read.data, ports))
+  if (decision.kind !== 'granted') {
+    const { kind, reason } = decision
+    ports.logger.warn({ task: read.data.for.taskId, attempt: read.data.for.attempt, kind, reason }, 'a token was not made')
+    return { status: kind === 'refused' ? 403 : 503, json: { message: reason } }
   }
   return { status: 200, json: await ports.github.mint(read.data) }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { parseRedisUrl } from '../config-schema/index.ts'
 import { type Logger, registerSecret } from '../telemetry/index.ts'
-import { type KeptLink, keepLinked } from './keep-linked.ts'
+import { type KeptConnection, keepConnected } from './keep-connected.ts'
 import type { QueueLimits } from './limits.ts'
 import type { Queue } from './queue.ts'
 import type { Ring } from './ring-jobs.ts'
@@ -34,7 +34,7 @@ export function openRedisQueue({ url, prefix = 'grokbot', logger, limits, now }:
       logger.error({ error, task: taskId }, 'the listener of rings failed')
     }
   }
-  const kept = keepLinked({ address, prefix, limits, logger, onRing, onAnswer, isListening: () => listener !== null })
+  const kept = keepConnected({ address, prefix, limits, logger, onRing, onAnswer, isListening: () => listener !== null })
   const ringer = createRinger(kept, limits)
   return {
     ring: ringer.ring,
@@ -60,7 +60,7 @@ export function openRedisQueue({ url, prefix = 'grokbot', logger, limits, now }:
 type Ringer = Pick<Queue, 'ring'> & { close(): void }
 
 /** Bounds how long a ring takes and how many are under way. */
-function createRinger(kept: KeptLink, limits: QueueLimits): Ringer {
+function createRinger(kept: KeptConnection, limits: QueueLimits): Ringer {
   const unanswered = new Set<AbortController>()
   const opened = randomUUID()
   let rings = 0
@@ -72,7 +72,7 @@ function createRinger(kept: KeptLink, limits: QueueLimits): Ringer {
       const lost = new Promise<'lost'>(resolve => late.signal.addEventListener('abort', () => resolve('lost')))
       const timer = setTimeout(() => late.abort(), limits.ringWaitMs)
       unanswered.add(late)
-      // It counts until Redis has answered or its link is gone, not until the caller has: that is what bounds the memory.
+      // It counts until Redis has answered or its connection is gone, not until the caller has: that is what bounds the memory.
       const told = tell({ taskId, priority, number: `${opened}.${rings}` }, kept, late.signal).finally(() => {
         clearTimeout(timer)
         unanswered.delete(late)
@@ -85,15 +85,15 @@ function createRinger(kept: KeptLink, limits: QueueLimits): Ringer {
   }
 }
 
-async function tell(ring: Ring, kept: KeptLink, late: AbortSignal): Promise<'rung' | 'lost'> {
-  const link = kept.current()
-  if (link === null) return 'lost'
+async function tell(ring: Ring, kept: KeptConnection, late: AbortSignal): Promise<'rung' | 'lost'> {
+  const connection = kept.current()
+  if (connection === null) return 'lost'
   try {
-    await link.ring(ring)
+    await connection.ring(ring)
     return 'rung'
   } catch {
     // A Redis that said no, because it is full or makes a copy of itself, says no again.
-    if (link.isAlive()) return 'lost'
+    if (connection.isAlive()) return 'lost'
   }
   try {
     // Whether Redis had it when the connection broke is not known. Told again it is the same job.

@@ -111,6 +111,20 @@ describe('a ring on Redis', () => {
     await listener.hears('t_1')
     await untilWaiting(ringer, 0)
   })
+  it('reaches a listener that failed at the one before, and leaves nothing of either', async () => {
+    const queue = await openUp(redis.url)
+    const heard: string[] = []
+    queue.listen(taskId => {
+      heard.push(taskId)
+      if (taskId === 'bad') throw new Error('no')
+    })
+    await queue.ring('bad', 0)
+    await queue.says('the listener of rings failed')
+    await queue.ring('good', 0)
+    await expect.poll(() => heard, { interval: 5 }).toContain('good')
+    await untilWaiting(queue, 0)
+    expect(queue.health()).toMatchObject({ state: 'up' })
+  })
   it('is no matter for what others wrote into the queue', async () => {
     const queue = await openUp(redis.url)
     await redis.command('HSET', 'grokbot:rings:foreign', 'name', 'x', 'data', '"text"', 'opts', '{}', 'timestamp', 1)

@@ -10,7 +10,7 @@ import { within } from './within.ts'
  * One connection to Redis, from its opening to its first trouble. It is never mended: the next one is new, so that nothing
  * can be left of what went wrong with it, in Redis, in ioredis or in BullMQ.
  */
-export type RedisLink = {
+export type RedisConnection = {
   isAlive(): boolean
   /** Throws when Redis did not say that it has the ring. */
   ring(ring: Ring): Promise<void>
@@ -22,7 +22,7 @@ export type RedisLink = {
 
 export type Polled = { kind: 'accepted'; waiting: number } | Extract<JudgedRedis, { kind: 'refused' }>
 
-export type RedisLinkOptions = {
+export type RedisConnectionOptions = {
   address: RedisAddress
   prefix: string
   limits: QueueLimits
@@ -36,7 +36,7 @@ export type RedisLinkOptions = {
 }
 
 /** Throws when there is no connection within `connectWaitMs`. */
-export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLink> {
+export async function openRedisConnection(options: RedisConnectionOptions): Promise<RedisConnection> {
   const { prefix, limits, signal, onRing, onError } = options
   signal.throwIfAborted()
   const client = new Redis(clientOptions(options))
@@ -88,7 +88,7 @@ export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLin
   }
 }
 
-function clientOptions({ address, limits }: RedisLinkOptions) {
+function clientOptions({ address, limits }: RedisConnectionOptions) {
   const { host, port, tls, username, password, database } = address
   return {
     host,

@@ -3,15 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Logger, redact } from '../telemetry/index.ts'
 import type { QueueLimits } from './limits.ts'
 import type { RedisHealth } from './queue.ts'
-import type { Polled, RedisLink, RedisLinkOptions } from './redis-link.ts'
+import type { Polled, RedisConnection, RedisConnectionOptions } from './redis-connection.ts'
 import { replyErrorName } from './reply-error-name.ts'
 import { within } from './within.ts'
 
-export type KeptLink = {
+export type KeptConnection = {
   /** Null while there is none that may be used. */
-  current(): RedisLink | null
+  current(): RedisConnection | null
   /** The next one that may be used; throws when the signal comes first. */
-  next(signal: AbortSignal): Promise<RedisLink>
+  next(signal: AbortSignal): Promise<RedisConnection>
   /** Polls now and not at the next turn. */
   pollNow(): void
   health(): Shown
@@ -21,22 +21,22 @@ export type KeptLink = {
 
 type Shown = Pick<RedisHealth, 'state' | 'reason' | 'waiting'>
 
-export type KeepOptions = Pick<RedisLinkOptions, 'address' | 'prefix' | 'limits' | 'onRing'> & {
+export type KeepOptions = Pick<RedisConnectionOptions, 'address' | 'prefix' | 'limits' | 'onRing'> & {
   logger: Logger
   isListening(): boolean
   onAnswer(): void
 }
 
 /**
- * Opens one link after the other, for as long as the process wants rings. A poll is the proof that a link lives: when one is
- * not answered in time, whatever the reason, the link is given up and the next one opened.
+ * Opens one connection after the other, for as long as the process wants rings. A poll is the proof that one lives: when it is
+ * not answered in time, whatever the reason, the connection is given up and the next one opened.
  */
-export function keepLinked(options: KeepOptions): KeptLink {
+export function keepConnected(options: KeepOptions): KeptConnection {
   const { limits } = options
-  const links = new EventEmitter<{ usable: [RedisLink] }>().setMaxListeners(limits.ringsUnansweredMax)
+  const connections = new EventEmitter<{ usable: [RedisConnection] }>().setMaxListeners(limits.ringsUnansweredMax)
   const closing = new AbortController()
   let rest = new AbortController()
-  let usable: RedisLink | null = null
+  let usable: RedisConnection | null = null
   let shown: Shown = { state: 'connecting', reason: null, waiting: null }
 
   function show(next: Shown) {
@@ -45,38 +45,38 @@ export function keepLinked(options: KeepOptions): KeptLink {
     shown = next
     if (isNews) logState(next, options)
   }
-  function settle(link: RedisLink, polled: Polled) {
+  function settle(connection: RedisConnection, polled: Polled) {
     if (polled.kind === 'refused') {
       usable = null
       return show({ state: 'refused', reason: polled.reason, waiting: null })
     }
     options.onAnswer()
     show({ state: 'up', reason: null, waiting: polled.waiting })
-    if (usable === link) return
-    usable = link
-    links.emit('usable', link)
+    if (usable === connection) return
+    usable = connection
+    connections.emit('usable', connection)
   }
-  /** The whole life of one link; how often it answered. */
+  /** The whole life of one connection; how often it answered. */
   async function liveOnce(): Promise<number> {
     let [polls, trouble]: [number, unknown] = [0, null]
-    let link: RedisLink | null = null
+    let connection: RedisConnection | null = null
     const onError = (error: unknown) => {
       trouble ??= error
     }
     try {
       // It takes longer to load than some commands may take to start, and most processes have no Redis.
-      const { openRedisLink } = await import('./redis-link.ts')
-      link = await openRedisLink({ ...options, onError, onDeath: () => rest.abort(), signal: closing.signal })
-      for (; link.isAlive(); polls += 1) {
+      const { openRedisConnection } = await import('./redis-connection.ts')
+      connection = await openRedisConnection({ ...options, onError, onDeath: () => rest.abort(), signal: closing.signal })
+      for (; connection.isAlive(); polls += 1) {
         rest = new AbortController()
-        settle(link, await within(limits.pollWaitMs, link.poll(options.isListening())))
+        settle(connection, await within(limits.pollWaitMs, connection.poll(options.isListening())))
         await pause(limits.pollMs, undefined, { signal: rest.signal }).catch(() => undefined)
       }
     } catch (error) {
       onError(error)
     }
     usable = null
-    link?.close()
+    connection?.close()
     if (!closing.signal.aborted) show(stateOf(trouble, limits))
     return polls
   }
@@ -93,8 +93,8 @@ export function keepLinked(options: KeepOptions): KeptLink {
   return {
     current: () => usable,
     async next(signal) {
-      const [link] = await once(links, 'usable', { signal })
-      return link
+      const [connection] = await once(connections, 'usable', { signal })
+      return connection
     },
     pollNow: () => rest.abort(),
     health: () => shown,

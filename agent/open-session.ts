@@ -12,10 +12,11 @@ import type { SessionPorts } from './ports.ts'
 import { openProgress } from './progress.ts'
 import { type FirstPrompts, makeFirstPrompts } from './prompt.ts'
 import type { SessionStart } from './session.ts'
-import { openSnapshots } from './snapshots.ts'
+import { noSnapshots, openSnapshots } from './snapshots.ts'
 import { openStop } from './stop.ts'
 import { openTaints } from './taints.ts'
 import { openFamily } from './tools/families.ts'
+import { toolKinds } from './tools/kinds.ts'
 import type { Tool } from './tools/tool.ts'
 import { openFrames } from './untrusted.ts'
 
@@ -24,7 +25,7 @@ export async function openSession(start: SessionStart, ports: SessionPorts): Pro
   const limits = { ...sessionLimits, ...start.tuning }
   const folded = foldSession(start.recorded)
   const prompts = openPrompts(start.promptsFolder)
-  const tools = openFamily(start.family, prompts)
+  const tools = offered(openFamily(start.family, prompts), start)
   const first = folded.started ? null : await makeFirstPrompts(start, tools, prompts, limits)
   const texts = folded.started?.payload ?? (first as FirstPrompts)
   const deadlineAt = Math.min(start.deadlineAt, (folded.started?.at ?? ports.now()) + start.limits.wallMs)
@@ -47,7 +48,8 @@ export async function openSession(start: SessionStart, ports: SessionPorts): Pro
     chat: openChat(requestHead(start, folded.started?.payload.model ?? start.model.name, tools), texts.systemPrompt, texts.userPrompt),
     sampler: (await loadSampler()).openSampler({ endpoint: ports.model, limits, random: ports.random }),
     budget: openRecordedBudget(start, folded),
-    snapshots: openSnapshots(ports.snapshot, journal, folded.snapshots.length, progress),
+    // Where nothing can be written there is nothing to come back to.
+    snapshots: start.purpose === 'answer' ? noSnapshots : openSnapshots(ports.snapshot, journal, folded.snapshots.length, progress),
     taints,
     todos: new Map(),
     callIds: new Set(),
@@ -60,6 +62,12 @@ export async function openSession(start: SessionStart, ports: SessionPorts): Pro
       return true
     },
   }
+}
+
+/** For an answer only the tools it may use: one that would be refused each time is not shown. */
+function offered(family: ReadonlyMap<string, Tool>, { purpose, grant }: SessionStart): Map<string, Tool> {
+  const isGranted = ({ kind }: Tool) => toolKinds[kind].needs.every(need => grant.capabilities.includes(need))
+  return new Map([...family].filter(([, tool]) => purpose === 'change' || isGranted(tool)))
 }
 
 /** The budget as the record leaves it: what was answered, what failed, and what was lost on the way. */

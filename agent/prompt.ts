@@ -14,6 +14,7 @@ export type { Prompts }
 /** Everything the first prompts are made from, as one record: whoever has it can make them again and compare. */
 type PromptContext = {
   version: 1
+  purpose: SessionStart['purpose']
   family: string
   model: string
   tools: readonly { name: string; kind: string; schemaHash: string }[]
@@ -47,6 +48,7 @@ export async function makeFirstPrompts(
   const request = await removeHiddenText(start.request.text)
   const inputs = {
     version: 1 as const,
+    purpose: start.purpose,
     family: start.family,
     model: start.model.name,
     tools: [...tools.values()].map(tool => ({ name: tool.name, kind: tool.kind, schemaHash: sha256(JSON.stringify(tool.parameters)) })),
@@ -89,6 +91,8 @@ function nameOf({ kind, number }: { kind: string; number: number }): string {
   return number > 0 ? `${kind} #${number}` : `the ${kind}`
 }
 
+const systemTemplates: { [purpose in SessionStart['purpose']]: string } = { change: 'system', answer: 'question' }
+
 const networks: { [network in SessionStart['network']]: string } = {
   none: 'They have no network; their own loopback works.',
   proxy: 'They reach a few allowed hosts through a proxy and nothing else.',
@@ -98,8 +102,9 @@ const networks: { [network in SessionStart['network']]: string } = {
 function renderPrompts(inputs: Omit<PromptContext, 'templates'>, frames: Frames, tools: ReadonlyMap<string, Tool>, prompts: Prompts) {
   const { subject, repository } = inputs
   const clientNames = new Map([...tools.values()].map(tool => [tool.primitive, tool.name]))
-  const systemPrompt = prompts.render('system', {
-    ...toolNames(prompts, 'system', clientNames),
+  const template = systemTemplates[inputs.purpose]
+  const systemPrompt = prompts.render(template, {
+    ...toolNames(prompts, template, clientNames),
     data: frames.dataTag,
     instructions: frames.instructionsTag,
     workspace: inputs.workspace,

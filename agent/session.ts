@@ -6,6 +6,8 @@ import type { FamilyName } from './tools/families.ts'
 /** One session's facts: plain data that crosses a thread boundary. */
 export type SessionStart = {
   taskId: string
+  /** What it is for: a change of the work tree, or an answer in words to a question about it. */
+  purpose: Purpose
   request: {
     /** The command as it was written: `/grok fix the parser`. */
     text: string
@@ -41,6 +43,8 @@ export type SessionStart = {
   /** Every event of the task so far; the session's own ones among them are consumed, never made again. */
   recorded: readonly RecordedEvent[]
 }
+
+export type Purpose = 'change' | 'answer'
 
 type Trust = 'trusted' | 'untrusted'
 

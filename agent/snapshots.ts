@@ -15,6 +15,8 @@ export type SnapshotKeeper = {
   count(): number
 }
 
+export const noSnapshots: SnapshotKeeper = { begin: () => undefined, owed: () => false, settled: async () => true, count: () => 0 }
+
 export function openSnapshots(
   port: SessionPorts['snapshot'],
   journal: Journal,

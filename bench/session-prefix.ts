@@ -81,6 +81,7 @@ async function session(baseUrl: string, folder: string, onTurn: () => void) {
   const start: SessionStart = {
     taskId: 'bench',
     request: { text: '/grok fix', requester: 'bench', subject: null },
+    purpose: 'change',
     repository: { owner: 'o', name: 'r', baseRef: 'main', baseSha: 'a'.repeat(40) },
     trust: { subject: 'trusted', repository: 'trusted' },
     instructions: [],

@@ -22,12 +22,12 @@ export function judgeEvidence(checks: readonly CheckEvidence[], facts: { setupFa
 function judgeCheck({ name, cells }: CheckEvidence): string[] {
   const { newCodeNewTests, newCodeBaseTests, baseCodeBaseTests } = cells
   if (!newCodeNewTests) return [`\`${name}\` did not run on the new code`]
-  if (!passed(newCodeNewTests)) return [`\`${name}\` fails on the new code (${endOf(newCodeNewTests)})`]
+  if (!hasPassed(newCodeNewTests)) return [`\`${name}\` fails on the new code (${endOf(newCodeNewTests)})`]
   // What was left by a setup that failed may be the very thing that lets a check pass.
   if (newCodeNewTests.setupFailed || newCodeBaseTests?.setupFailed) return [`\`${name}\` ran on new code whose setup failed`]
   if (!newCodeBaseTests) return [`\`${name}\` did not run on the new code with the base's tests`]
   const reasons: string[] = []
-  if (!passed(newCodeBaseTests))
+  if (!hasPassed(newCodeBaseTests))
     reasons.push(`\`${name}\` passes only with changed tests: with the base's it fails (${endOf(newCodeBaseTests)})`)
   if (newCodeNewTests.counts?.passed === 0) reasons.push(`\`${name}\` passes, but ran no test`)
   if (!baseCodeBaseTests) reasons.push(`\`${name}\` did not run on the base, so nothing can be compared`)
@@ -43,7 +43,7 @@ function judgeCheck({ name, cells }: CheckEvidence): string[] {
 }
 
 /** An exit code of 0 beside counted failures is a check that hides them, such as one ending in `|| true`. */
-function passed({ exitCode, killedBy, counts }: CellResult): boolean {
+export function hasPassed({ exitCode, killedBy, counts }: Omit<CellResult, 'setupFailed'>): boolean {
   return exitCode === 0 && killedBy === null && (counts === null || counts.failed === 0)
 }
 

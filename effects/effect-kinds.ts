@@ -1,4 +1,4 @@
-import type { EffectKind } from '../domain/index.ts'
+import { checkRunButtons, type EffectKind } from '../domain/index.ts'
 import {
   createCheckRun,
   createComment,
@@ -131,7 +131,8 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
     risk: 'low',
     compensation: null,
     // One that was made for the same task meanwhile, by either half, is taken: a second would stay at "queued" for ever.
-    send: async (intent, { api }) => {
+    send: async (wish, { api }) => {
+      const intent = { ...wish, actions: buttonsOf(wish) }
       const known = intent.checkRunId ?? (await findCheckRun(api, intent, intent))?.id ?? null
       const made =
         known === null
@@ -192,6 +193,12 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
         : { kind: 'absent' }
     },
   },
+}
+
+/** None while it runs, and nothing to give again once it succeeded. */
+function buttonsOf({ status, conclusion }: Intent<'check-run'>) {
+  if (status !== 'completed' || conclusion === 'success') return []
+  return checkRunButtons.map(({ identifier, label, description }) => ({ identifier, label, description }))
 }
 
 function commentRow(kind: 'progress' | 'comment'): Pick<EffectKindRow<'comment'>, 'send' | 'readBack'> {

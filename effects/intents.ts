@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { EffectKind, NewEvent } from '../domain/index.ts'
+import { checkRunNames, type EffectKind, type NewEvent } from '../domain/index.ts'
 
 const sha = z.string().regex(/^[0-9a-f]{40}$/)
 const Place = z.object({ owner: z.string(), repo: z.string(), repositoryId: z.int(), installationId: z.int() })
@@ -18,7 +18,7 @@ export const intentSchemas = {
   /** `externalId` is the stable key; `checkRunId`: the one this finishes, null = it may have to be made. */
   'check-run': Place.extend({
     headSha: sha,
-    name: z.string(),
+    name: z.enum(checkRunNames),
     externalId: z.string(),
     checkRunId: z.int().nullable(),
     status: z.enum(['queued', 'in_progress', 'completed']),

@@ -154,7 +154,9 @@ function prose(stderr: string): string[] {
         .trim(),
     )
     .filter(line => line !== '')
-  return said.slice(0, gitLimits.remoteLinesMax).map(line => line.slice(0, gitLimits.remoteLineCharactersMax))
+  // Git's own word on the other side, which says nothing of why.
+  const why = said.filter(line => !line.startsWith('error: hook declined to update '))
+  return why.slice(0, gitLimits.remoteLinesMax).map(line => line.slice(0, gitLimits.remoteLineCharactersMax))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { endOfCancel, type Outcome, type TaskState } from '../domain/index.ts'
+import { endOfCancel, hasPassed, type Outcome, type TaskState } from '../domain/index.ts'
 import type { Delivered } from './deliver.ts'
 import { workerLimits } from './limits.ts'
 
@@ -11,7 +11,47 @@ export function decideEnd(state: TaskState, delivered: Delivered | null): TaskEn
   const summary = ended?.text ?? ''
   // A cancel that came after the delivery came too late; what is there is said.
   if (state.cancel && !isThere(delivered)) return { ...endOfCancel(state.cancel), summary }
-  if (!ended) return { outcome: 'errored', reason: 'the session has no end', summary }
+  const broken = endOfSession(state)
+  if (broken) return broken
+  const stopped = ended?.reason === 'answer' ? [] : [`the session ended by its ${ended?.reason} limit`]
+  if (state.verdict?.verdict === 'no-change') return { outcome: 'failed', reason: [noChangeReason(state), ...stopped].join('; '), summary }
+  if (delivered === null) return { outcome: 'errored', reason: 'nothing was delivered', summary }
+  if (delivered.kind === 'unknown')
+    return { outcome: 'errored', reason: `it is not known whether the delivery arrived: ${delivered.reason}`, summary }
+  const proven = state.verdict?.verdict === 'proven'
+  if (delivered.kind === 'patch' && delivered.reason !== '') {
+    const reason = [`it could not be delivered: ${delivered.reason}`, ...stopped].join('; ')
+    // What a check shows to be broken is no change that was only not delivered.
+    const isReady = state.checks.newCodeNewTests.every(hasPassed)
+    return { outcome: 'failed', reason, summary, ...(isReady ? { patchOnly: delivered.reason } : {}) }
+  }
+  if (proven) return { outcome: 'succeeded', reason: stopped.join('; ') || 'the checks pass', summary }
+  // Delivered or not, a change that nothing proves is no success.
+  const how = delivered.kind === 'pull-request' ? 'delivered as a draft, since no check proves it' : 'no check proves the change'
+  return { outcome: 'failed', reason: [how, ...stopped, ...(state.verdict?.reasons ?? [])].join('; '), summary }
+}
+
+/**
+ * Of a question; null = there is an answer to be posted. It must be the last thing the model said: what it wrote on its way,
+ * before it looked, is none, and neither is where a limit cut it off.
+ */
+export function decideUnanswered(state: TaskState): TaskEnd | null {
+  const { cancel, session } = state
+  const summary = session?.ended?.text ?? ''
+  if (cancel) return { ...endOfCancel(cancel), summary }
+  const broken = endOfSession(state)
+  if (broken) return broken
+  const reason = session?.ended?.reason
+  if (reason !== 'answer') return { outcome: 'failed', reason: `the session ended by its ${reason} limit before it had an answer`, summary }
+  const said = session?.turns.at(-1)?.answer?.text.trim() ?? ''
+  return said === '' ? { outcome: 'failed', reason: 'the model ended without an answer', summary } : null
+}
+
+/** How a session ended after which nothing is delivered; null = it went to its end, or to one of its limits. */
+function endOfSession({ session }: TaskState): TaskEnd | null {
+  const ended = session?.ended
+  if (!ended) return { outcome: 'errored', reason: 'the session has no end', summary: '' }
+  const summary = ended.text
   switch (ended.reason) {
     case 'cancelled':
       return { outcome: 'cancelled', reason: 'the session was stopped', summary }
@@ -21,21 +61,9 @@ export function decideEnd(state: TaskState, delivered: Delivered | null): TaskEn
       return { outcome: 'errored', reason: `the model gave no answer: ${ended.text}`, summary }
     case 'refused':
       return { outcome: 'refused', reason: ended.text, summary }
+    default:
+      return null
   }
-  const stopped = ended.reason === 'answer' ? [] : [`the session ended by its ${ended.reason} limit`]
-  if (state.verdict?.verdict === 'no-change') return { outcome: 'failed', reason: [noChangeReason(state), ...stopped].join('; '), summary }
-  if (delivered === null) return { outcome: 'errored', reason: 'nothing was delivered', summary }
-  if (delivered.kind === 'unknown')
-    return { outcome: 'errored', reason: `it is not known whether the delivery arrived: ${delivered.reason}`, summary }
-  const proven = state.verdict?.verdict === 'proven'
-  if (delivered.kind === 'patch' && delivered.reason !== '') {
-    const reason = [`it could not be delivered: ${delivered.reason}`, ...stopped].join('; ')
-    return { outcome: 'failed', reason, summary, patchOnly: delivered.reason }
-  }
-  if (proven) return { outcome: 'succeeded', reason: stopped.join('; ') || 'the checks pass', summary }
-  // Delivered or not, a change that nothing proves is no success.
-  const how = delivered.kind === 'pull-request' ? 'delivered as a draft, since no check proves it' : 'no check proves the change'
-  return { outcome: 'failed', reason: [how, ...stopped, ...(state.verdict?.reasons ?? [])].join('; '), summary }
 }
 
 function isThere(delivered: Delivered | null): boolean {

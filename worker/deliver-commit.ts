@@ -1,4 +1,4 @@
-import type { TaskState } from '../domain/index.ts'
+import { hasPassed, type TaskState } from '../domain/index.ts'
 import { effectId } from '../effects/index.ts'
 import { type PullStanding, readPullStanding } from '../github/index.ts'
 import { apply } from './apply.ts'
@@ -48,7 +48,7 @@ async function pushOnce(task: Task, base: Base, commit: Commit): Promise<Reached
 
 /** What a check shows to be broken is not put on somebody's branch; what no check speaks of is, and said to be so. */
 function provenBroken({ checks }: TaskState): Fallen | null {
-  const failing = checks.newCodeNewTests.find(check => check.exitCode !== 0 || check.killedBy !== null || (check.counts?.failed ?? 0) > 0)
+  const failing = checks.newCodeNewTests.find(check => !hasPassed(check))
   return failing ? { kind: 'fallen', why: `\`${failing.name}\` fails with it, and I push nothing broken onto somebody's branch` } : null
 }
 

@@ -2,6 +2,7 @@ import { endOfCancel, type TaskState } from '../domain/index.ts'
 import { redact } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { cutShort, deliveryWords } from './delivery-words.ts'
+import { finishCheckRun } from './finish-check-run.ts'
 import { Gone } from './gone.ts'
 import { report } from './report.ts'
 import { markStale } from './stale-bundles.ts'
@@ -45,9 +46,11 @@ export async function endTask(task: Task, end: TaskEnd): Promise<TaskState> {
   const [reason, summary] = [redact(end.reason), redact(end.summary)]
   const patchOnly = end.patchOnly === undefined ? {} : { patchOnly: redact(end.patchOnly) }
   if (task.log.state().outcome === null) {
-    await task.comment.finish({ outcome, reason, summary, ...patchOnly })
-    const words = cutShort(end) ? deliveryWords(task.log.state()) : null
-    const payload = { outcome, reason, summary, ...(words === null ? {} : { delivered: words }), ...patchOnly }
+    const words = { outcome, reason, summary, ...patchOnly }
+    const said = await task.comment.finish(words)
+    await finishCheckRun(task, words, said === 'left')
+    const delivered = cutShort(end) ? deliveryWords(task.log.state()) : null
+    const payload = { ...words, ...(delivered === null ? {} : { delivered }) }
     await markStale(task.taskDir, task.log.state().seq + 1).catch(error => {
       task.ports.logger.warn({ error, task: task.id }, 'a bundle could not be announced; if this process dies now, none is made')
     })

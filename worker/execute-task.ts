@@ -1,5 +1,6 @@
 import type { TaskState } from '../domain/index.ts'
 import type { Claim } from '../ledger/index.ts'
+import { answer } from './answer.ts'
 import { collectChange } from './collect-change.ts'
 import { decideEnd, isStopped } from './decide-end.ts'
 import { deliver } from './deliver.ts'
@@ -10,6 +11,7 @@ import { closeTask, openTask } from './open-task.ts'
 import { openTaskWorkspace } from './open-task-workspace.ts'
 import type { WorkerPorts } from './ports.ts'
 import { prepareBase } from './prepare-base.ts'
+import { isQuestion } from './road.ts'
 import { runChecks } from './run-checks.ts'
 import { runTaskSession } from './run-task-session.ts'
 import { goOn, switchedOff } from './stopped.ts'
@@ -26,6 +28,7 @@ export async function executeTask(claim: Claim, cancel: AbortSignal, ports: Work
     const base = await prepareBase(task)
     const place = await openTaskWorkspace(task, base)
     await runTaskSession(task, base, place)
+    if (isQuestion(task)) return await endTask(task, await answer(task))
     const change = await collectChange(task, base, place)
     if (task.stop.reason === switchedOff || !task.log.state().session?.ended) goOn(task)
     if (isStopped(task.log.state())) return await endTask(task, decideEnd(task.log.state(), null))

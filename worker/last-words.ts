@@ -1,5 +1,6 @@
 import { type EffectState, foldTask, type RecordedEvent, type TaskState } from '../domain/index.ts'
 import { type EffectProposal, effectId } from '../effects/index.ts'
+import { checkRunEnd, isUnderWay } from './check-run.ts'
 import { deliveryWords } from './delivery-words.ts'
 import { placeOf } from './effect-ports.ts'
 import { workerLimits } from './limits.ts'
@@ -45,7 +46,9 @@ export function wordsLeft(taskId: string, events: readonly RecordedEvent[], sett
   const first = effects[progressId(taskId)]?.state
   const hasReply = Object.values(effects).some(({ kind, attempt }) => kind === 'reply' && attempt > 0)
   const words = first === 'confirmed' || first === 'rejected' || hasReply ? lastWords(view) : []
-  const unsaid = words.filter(proposal => effects[effectId(taskId, proposal)] === undefined)
+  const check = isUnderWay(state) ? null : checkRunEnd(view)
+  const left = check === null ? words : [...words, check]
+  const unsaid = left.filter(proposal => effects[effectId(taskId, proposal)] === undefined)
   if (unsaid.length > 0) return unsaid
   const corrected = correction(events, view)
   return corrected === null ? [] : [corrected]
@@ -81,7 +84,7 @@ function tellsThread({ kind, key }: Pick<EffectState, 'kind' | 'key'>): boolean 
 
 /** What is still said after the end, whoever is left to say it. */
 export function isLastWord(effect: Pick<EffectState, 'kind' | 'key'>): boolean {
-  return tellsThread(effect)
+  return tellsThread(effect) || (effect.kind === 'check-run' && effect.key !== 'check-run-1')
 }
 
 /** `since` is GitHub's time wherever it is known: by ours, a machine that is ahead would not find its own comment. */

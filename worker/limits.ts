@@ -33,10 +33,18 @@ export const workerLimits = {
   labelledCharactersMax: 600,
   /** Lines of what was done in a progress comment: with the rest of it they are twelve, one look. */
   linesOfWorkMax: 4,
+  /** How long a task's end waits for the app to have made its check run; after that the sweep finishes it. */
+  checkRunWaitMs: 3_000,
+  /** Between two looks whether it has. */
+  checkRunLookMs: 50,
+  /** The title of a check run, which stands in lists. */
+  checkTitleCharactersMax: 120,
   /** Of a failing check's output, folded in a comment. */
   outputShownLinesMax: 40,
   /** The same in characters. */
   outputShownCharactersMax: 6_000,
+  /** Of an answer in a comment; the prompt asks for fifteen lines. */
+  answerCharactersMax: 24_000,
   /** Places that were read, named under an answer. */
   sourcesNamedMax: 12,
   /** How far our clock may be ahead of GitHub's, where a record does not have GitHub's own time. */

@@ -1,14 +1,15 @@
 import { applyEdit, type EffectProposal, effectId, preparedEvent, settleByReadBack } from '../effects/index.ts'
-import { LedgerAssertion } from '../ledger/index.ts'
 import { apply } from './apply.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { type EffectTask, effectPortsOf } from './effect-ports.ts'
+import { showRunning } from './finish-check-run.ts'
 import { commentOf, lastWords, progressId, threadOf } from './last-words.ts'
+import { orLeave } from './or-leave.ts'
 import { renderRunning } from './render-progress.ts'
 import { isQuestion } from './road.ts'
 import { stopOf } from './stopped.ts'
 import { OwnershipLost } from './task-log.ts'
-import type { EndView } from './words-of-end.ts'
+import { viewOf } from './words-of-end.ts'
 
 /**
  * The one comment of a running task. It is created once, as an effect, when the task takes longer than a moment; edited
@@ -21,7 +22,7 @@ export type ProgressComment = {
   /** What comes after it, '' = nothing worth a line. */
   next(words: string): void
   /** Stops editing and writes the last text; posts one for a failure that had no comment yet. */
-  finish(end: TaskEnd): Promise<void>
+  finish(end: TaskEnd): Promise<'done' | 'left'>
   /** No edit is on its way any more when it resolves: at most the one request that was sent is waited for. */
   stop(): Promise<void>
 }
@@ -29,7 +30,7 @@ export type ProgressComment = {
 const silent: ProgressComment = {
   doing: () => undefined,
   next: () => undefined,
-  finish: async () => undefined,
+  finish: async () => 'done',
   stop: async () => undefined,
 }
 
@@ -47,6 +48,7 @@ export function startProgressComment(task: EffectTask): ProgressComment {
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
   let stopped = false
+  let isShown = false
   const state = () => task.log.state()
   const body = () => {
     const view = { state: state(), now: ports.now(), doing: words, next: nextWords, prefix: settings.prefix }
@@ -54,6 +56,8 @@ export function startProgressComment(task: EffectTask): ProgressComment {
   }
 
   async function write() {
+    if (!isShown) await showRunning(leavable).catch(error => ports.logger.warn({ error, task: task.id }, 'a check run still says queued'))
+    isShown = true
     const known = commentOf(state())
     const thread = threadOf(state())
     if (known) await applyEdit(thread, known, task.id, body(), effectPortsOf(leavable, null))
@@ -88,41 +92,25 @@ export function startProgressComment(task: EffectTask): ProgressComment {
     stop,
     async finish(end) {
       await stop()
-      await writeLast(task, end)
+      return await writeLast(task, end)
     },
   }
 }
 
 /** Looked at twice: a thread of a review that is gone by now leaves the conversation. */
-async function writeLast(task: EffectTask, end: TaskEnd): Promise<void> {
-  let away = !(await orLeave(task, () => settleFirst(task)))
-  if (away) return
+async function writeLast(task: EffectTask, end: TaskEnd): Promise<'done' | 'left'> {
+  let said = await orLeave(task, () => settleFirst(task))
+  if (said === 'left') return 'left'
   const isNew = (proposal: EffectProposal) => task.log.state().effects[effectId(task.id, proposal)] === undefined
   for (let look = 1; look <= 2; look++) {
     const words = lastWords(viewOf(task, end))
     for (const proposal of look === 1 ? words : words.filter(isNew)) {
       // Waiting out one outage is enough: what is prepared is found by the sweep.
-      if (!away) away = !(await orLeave(task, () => apply(task, null, proposal)))
+      if (said === 'done') said = await orLeave(task, () => apply(task, null, proposal))
       else if (isNew(proposal)) await task.log.record(preparedEvent(task.id, proposal))
     }
   }
-}
-
-export function viewOf(task: EffectTask, end: TaskEnd): EndView {
-  const { prefix, limits } = task.settings
-  return { taskId: task.id, state: task.log.state(), end, now: task.ports.now(), prefix, bodyCharactersMax: limits.bodyCharactersMax }
-}
-
-/** The outcome must be recorded even when GitHub is away: what could not be written then stays open, and the sweep does it. */
-async function orLeave(task: EffectTask, work: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await work()
-    return true
-  } catch (error) {
-    if (error instanceof OwnershipLost || error instanceof LedgerAssertion) throw error
-    task.ports.logger.warn({ error, task: task.id }, 'the last words are left to the sweep')
-    return false
-  }
+  return said
 }
 
 /** A comment that may or may not be there decides which last words are right, so that is found out first. */

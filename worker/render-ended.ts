@@ -1,4 +1,4 @@
-import type { Payload, TaskState } from '../domain/index.ts'
+import { hasPassed, type Payload, type TaskState } from '../domain/index.ts'
 import { withoutSecrets } from '../telemetry/index.ts'
 import { deliveryWords } from './delivery-words.ts'
 import { workerLimits } from './limits.ts'
@@ -63,7 +63,7 @@ function failedText({ state, end, now, prefix, taskId }: EndView): string {
         : end.outcome === 'refused'
           ? 'refused'
           : 'failed'
-  const failing = state.checks.newCodeNewTests.find(isFailing)
+  const failing = state.checks.newCodeNewTests.find(check => !hasPassed(check))
   return [
     `${verbWords(state)} — ${word} after ${tookWords(state, now)}${costWords(state)}.${pushedWords(state)}`,
     [...stillFailing(failing), inertStart(end.reason, state, 1_000)].join('\n'),
@@ -101,13 +101,9 @@ export function pushedCommit({ accepted, effects }: Pick<TaskState, 'accepted' |
 }
 
 export function checksLine({ checks }: Pick<TaskState, 'checks'>): string {
-  const passed = checks.newCodeNewTests.filter(check => !isFailing(check))
+  const passed = checks.newCodeNewTests.filter(hasPassed)
   if (passed.length === 0) return 'No check was run.'
   return `Checks passed: ${passed.map(({ name, counts }) => `\`${inCode(name)}\`${counts ? ` (${counts.passed})` : ''}`).join(', ')}.`
-}
-
-export function isFailing({ exitCode, killedBy, counts }: Pick<Check, 'exitCode' | 'killedBy' | 'counts'>): boolean {
-  return exitCode !== 0 || killedBy !== null || (counts?.failed ?? 0) > 0
 }
 
 function stillFailing(check: Check | undefined): string[] {

@@ -5,6 +5,7 @@ import { modelSettingsOf } from './model-settings.ts'
 import { type TaskPlace, treePlaceOf } from './open-task-workspace.ts'
 import { report } from './report.ts'
 import { restoreTree } from './restore-tree.ts'
+import { isQuestion } from './road.ts'
 import type { SessionOrder } from './session-order.ts'
 import { Stopped, stopOf } from './stopped.ts'
 import type { Base, Task } from './task.ts'
@@ -79,6 +80,7 @@ function startOf(task: Task, base: Base): Omit<SessionStart, 'recorded'> {
   const verb = findCommand(accepted.command.verb)?.verb ?? accepted.command.verb
   return {
     taskId: task.id,
+    purpose: isQuestion(task) ? 'answer' : 'change',
     request: {
       text: `${settings.prefix} ${verb} ${accepted.command.text}`.trim(),
       requester: accepted.requester.login,

@@ -1,4 +1,4 @@
-import type { NewEvent, TaskState } from '../domain/index.ts'
+import type { EffectState, NewEvent, TaskState } from '../domain/index.ts'
 import {
   applyEffect,
   type DuePorts,
@@ -11,6 +11,7 @@ import {
   tryDue,
 } from '../effects/index.ts'
 import { foldRecorded, type TaskRow } from '../ledger/index.ts'
+import { isUnderWay } from './check-run.ts'
 import { readBranch } from './effect-ports.ts'
 import { isLastWord, wordsLeft } from './last-words.ts'
 import { workerLimits } from './limits.ts'
@@ -46,7 +47,7 @@ async function settleTask(taskId: string, ports: SweepPorts): Promise<boolean> {
   const outcomes: Settled[] = []
   for (const [id, effect] of Object.entries(before.effects).filter(([, effect]) => effect.attempt > 0)) {
     if (ports.stop.aborted) break
-    outcomes.push(await settleOne(taskId, id, effect, ports, effectPorts))
+    outcomes.push(await settleOne(taskId, id, { effect, before }, ports, effectPorts))
   }
   if (!ports.stop.aborted) outcomes.push(...(await sayLastWords(taskId, ports, effectPorts)))
   await writeTaskBundle(taskId, folder, ports)
@@ -57,10 +58,12 @@ async function settleTask(taskId: string, ports: SweepPorts): Promise<boolean> {
 async function settleOne(
   taskId: string,
   id: string,
-  effect: TaskState['effects'][string],
+  { effect, before }: { effect: EffectState; before: TaskState },
   { settings, now }: SweepPorts,
   effectPorts: EffectPorts,
 ): Promise<Settled> {
+  // Not before it is known whether there is one already.
+  if (effect.kind === 'check-run' && isUnderWay(before)) return { kind: 'stopped', sent: false }
   const { effectGiveUpMs } = (await settings()).limits
   const isYoung = effect.preparedAt > now() - effectGiveUpMs
   if (isLastWord(effect) && isYoung && effect.state !== 'unknown') return await resumeEffect(taskId, id, effect, effectPorts)

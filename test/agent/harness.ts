@@ -8,6 +8,7 @@ export type Ran = { result: SessionResult; events: NewEvent[]; progress: Progres
 export function makeStart(more: Partial<SessionStart> = {}): SessionStart {
   return {
     taskId: 't_01TEST',
+    purpose: 'change',
     request: {
       text: '/grok fix the parser',
       requester: 'mona',

@@ -25,6 +25,7 @@ async function openOrder(): Promise<SessionOrder> {
     runDir,
     start: {
       taskId: 't_1',
+      purpose: 'change',
       request: { text: '/grok fix', requester: 'mona', subject: null },
       repository: { owner: repository.owner, name: repository.name, baseRef: 'main', baseSha: 'a'.repeat(40) },
       trust: { subject: 'trusted', repository: 'trusted' },

@@ -34,6 +34,10 @@ export const pendingDeliveries = statement<{ limit: number }, Delivery>((databas
     .limit(argument('limit')),
 )
 
+export const findDelivery = statement<{ id: string }, { id: string }>((database, argument) =>
+  database.selectFrom('deliveries').select('deliveryId as id').where('deliveryId', '=', argument('id')),
+)
+
 type Settling = { id: string; state: 'settled' | 'ignored'; note: string; at: number }
 
 /** Only the first settling counts. */

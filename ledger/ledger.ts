@@ -10,6 +10,8 @@ import type { EventHeader, NewEvent, Outcome, Payload, RecordedEvent, TaskAccept
 export type Ledger = {
   /** Stores a delivery before it is answered. Safe to repeat: a known id is left as it is. */
   recordDelivery(delivery: NewDelivery): Promise<'recorded' | 'known'>
+  /** Whether a delivery of that id was ever stored; for ever, because ids are not pruned. */
+  knowsDelivery(id: string): Promise<boolean>
   /** Deliveries that were stored and not settled, oldest first. */
   pendingDeliveries(limit: number): Promise<Delivery[]>
   /** `settled`: its commands were accepted or refused. `ignored`: nothing in it concerns us. */

@@ -7,7 +7,7 @@ import { budget, settleReservations } from './budgets.ts'
 import { cancelLane } from './cancel-lane.ts'
 import { claimNext, claimTask } from './claim-task.ts'
 import { type CommitGroup, createCommitGroup } from './commit-group.ts'
-import { pendingDeliveries, pruneDeliveries, recordDelivery, settleDelivery } from './deliveries.ts'
+import { findDelivery, pendingDeliveries, pruneDeliveries, recordDelivery, settleDelivery } from './deliveries.ts'
 import { findEffectRow, listOpenEffects } from './effect-list.ts'
 import { eraseTask, finishErasings } from './erase-task.ts'
 import { holdsTask, releaseTask, renewLease, runningOwners } from './lease.ts'
@@ -132,6 +132,7 @@ function readTwice<Result>(look: () => Result): Result {
 
 type OtherMethod =
   | 'recordDelivery'
+  | 'knowsDelivery'
   | 'pendingDeliveries'
   | 'settleDelivery'
   | 'pruneDeliveries'
@@ -147,6 +148,7 @@ function otherMethods({ write, read }: CommitGroup, context: LedgerContext): Pic
   const { clock } = context
   return {
     recordDelivery: delivery => write(() => recordDelivery(delivery)),
+    knowsDelivery: async id => read(() => findDelivery({ id })).length > 0,
     pendingDeliveries: async limit => read(() => pendingDeliveries({ limit })),
     settleDelivery: async (id, state, note) => void (await write(() => settleDelivery({ id, state, note, at: clock() }))),
     pruneDeliveries: async settledBefore => (await write(() => pruneDeliveries({ settledBefore }))).length,

@@ -40,6 +40,7 @@ export function deliveries({ of }: Each): void {
     expect(await ledger.pruneDeliveries(startedAt + 1000)).toBe(0)
     expect(await ledger.recordDelivery({ ...delivery, id: 'old' })).toBe('known')
     expect((await ledger.pendingDeliveries(10)).map(({ id }) => id)).toEqual(['open'])
+    expect(await Promise.all(['old', 'new', 'open', 'none'].map(id => ledger.knowsDelivery(id)))).toEqual([true, true, true, false])
   })
 }
 

@@ -177,6 +177,8 @@ describe('rules of branches', () => {
     const signed = await commitFiles({ 's.txt': 's\n' })
     expect((await outcome(octo.rest.git.createRef({ ...hello, ref: 'refs/heads/signed/api', sha: signed }))).status).toBe(201)
     await git(clone, ['fetch', '-q', 'origin', 'signed/api'])
+    // On a branch that is there, and lacks them: commits that are anywhere already are not looked at for a new one.
+    await octo.rest.git.createRef({ ...hello, ref: 'refs/heads/signed/pushed', sha: base })
     expect((await push('FETCH_HEAD:refs/heads/signed/pushed')).exitCode).toBe(0)
     const { data } = await octo.rest.repos.getBranchRules({ ...hello, branch: 'signed/later' })
     expect(data).toMatchObject([{ type: 'required_signatures', ruleset_source: repo }])

@@ -182,6 +182,8 @@ describe('reactions', () => {
     await fixture.github.addRepository({ owner: 'elsewhere', name: 'tool' })
     const stranger = await mint(fixture.github, 'elsewhere')
     expect((await ask(add, { id, content: 'EYES' }, stranger)).errors).toMatchObject([{ type: 'NOT_FOUND' }])
+    const repository = '{ repository(owner: "octo", name: "hello") { id } }'
+    expect((await ask(repository, {}, stranger)).errors).toMatchObject([{ type: 'NOT_FOUND', path: ['repository'] }])
   })
 })
 

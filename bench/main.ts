@@ -33,6 +33,12 @@ const benches: Readonly<Record<string, Bench>> = {
     values: '[CLIENTS [BYTES]]',
     load: () => import('./ledger-deliveries.ts'),
   },
+  queue: {
+    what: 'from a delivery to the first model request, both bells',
+    options: ['--tasks'],
+    values: '',
+    load: () => import('./queue.ts'),
+  },
   fold: { what: 'the state of 10,000 events', options: [], values: '', load: () => import('./fold.ts') },
 }
 const usage = [

@@ -1,5 +1,6 @@
 import { checkRunButtons, type WrittenCommand } from '../domain/index.ts'
 import type { Ledger } from '../ledger/index.ts'
+import { type Ignored, ignored } from './ignored.ts'
 import type { Asked, Clicked } from './read-event.ts'
 
 /**
@@ -10,12 +11,12 @@ export async function locateClick(
   clicked: Clicked,
   ownAppId: number,
   { ledger, now }: { ledger: Pick<Ledger, 'readEvents'>; now(): number },
-): Promise<{ kind: 'asked'; asked: Asked } | { kind: 'ignored'; reason: string }> {
-  if (clicked.appId !== ownAppId) return { kind: 'ignored', reason: 'the check run is not ours' }
+): Promise<{ kind: 'asked'; asked: Asked } | Ignored> {
+  if (clicked.appId !== ownAppId) return ignored('foreign-check-run', 'the check run is not ours')
   const [first] = await ledger.readEvents(clicked.taskId)
   const task = first?.type === 'task.accepted' ? first.payload : null
   if (!task?.subject || task.repository.id !== clicked.repository.id)
-    return { kind: 'ignored', reason: 'the check run belongs to no task of this repository' }
+    return ignored('foreign-check-run', 'the check run belongs to no task of this repository')
   const { actor, repository, installationId, checkRunId } = clicked
   const { kind, number, title, body, trusted } = task.subject
   return {

@@ -1,6 +1,7 @@
 import { askedWaitOf, createBackOff, type RetryLimits, sleepUnlessStopped } from '../effects/index.ts'
 import type { Logger } from '../telemetry/index.ts'
-import { type IntakePorts, takeDelivery } from './intake.ts'
+import { ignored } from './ignored.ts'
+import { type IntakePorts, ignore, takeDelivery } from './intake.ts'
 import { appLimits } from './limits.ts'
 import { type OutboxLimits, type OutboxPorts, sendOutbox } from './outbox.ts'
 
@@ -8,6 +9,8 @@ export type IntakeLoop = {
   wake(): void
   /** True once everything that was stored when it started has been looked at: taken, or found to need GitHub again. */
   caughtUp(): boolean
+  /** UTC milliseconds: when it last looked for deliveries, or was done with one. What waits for a GitHub that hangs has its own end. */
+  turnedAt(): number
   /** Ends every wait; resolves when nothing of it runs any more. */
   stop(): Promise<void>
 }
@@ -40,12 +43,17 @@ export function startIntakeLoop(ports: IntakeLoopPorts): IntakeLoop {
     sleep: ms => sleepUnlessStopped(ms, stop),
     stop,
   }
-  const deliveries = { ...ports, backOff: newBackOff() }
   let caughtUp = false
+  let turnedAt = intake.now()
+  const turned = () => {
+    turnedAt = intake.now()
+  }
+  const deliveries = { ...ports, backOff: newBackOff(), turned }
   const sending = startTurns(ports, stop, async () => {
     if (ports.leadsOutbox()) await sendOutbox(outbox)
   })
   const taking = startTurns(ports, stop, async () => {
+    turned()
     const { taken, looked } = await takePending(deliveries, stop)
     if (looked < appLimits.deliveriesAtOnceMax) caughtUp = true
     if (taken > 0) sending.wake()
@@ -53,6 +61,7 @@ export function startIntakeLoop(ports: IntakeLoopPorts): IntakeLoop {
   return {
     wake: () => taking.wake(),
     caughtUp: () => caughtUp,
+    turnedAt: () => turnedAt,
     async stop() {
       stopping.abort()
       for (const turns of [taking, sending]) turns.wake()
@@ -75,13 +84,16 @@ function startTurns({ limits, logger }: IntakeLoopPorts, stop: AbortSignal, turn
   return { wake: () => wake(), ended: run() }
 }
 
+type Taking = IntakeLoopPorts & { backOff: OutboxPorts['backOff']; turned(): void }
+
 /** One delivery that fails keeps no other waiting: it stays pending and is tried again, each time after a longer while. */
-async function takePending({ intake, limits, backOff, logger }: IntakeLoopPorts & { backOff: OutboxPorts['backOff'] }, stop: AbortSignal) {
+async function takePending({ intake, limits, backOff, turned, logger }: Taking, stop: AbortSignal) {
   const pending = await intake.ledger.pendingDeliveries(appLimits.deliveriesAtOnceMax + backOff.waiting())
   const due = pending.filter(({ id }) => backOff.due(id))
   let taken = 0
   for (const delivery of due) {
     if (stop.aborted) break
+    turned()
     try {
       await takeDelivery(delivery, intake)
       backOff.succeeded(delivery.id)
@@ -91,7 +103,7 @@ async function takePending({ intake, limits, backOff, logger }: IntakeLoopPorts 
       if (delivery.receivedAt < intake.now() - limits().effectGiveUpMs && backOff.failures(delivery.id) > 0) {
         backOff.succeeded(delivery.id)
         logger.error({ error, delivery: delivery.id }, 'a delivery could not be taken in time and is given up')
-        await intake.ledger.settleDelivery(delivery.id, 'ignored', 'it could not be taken in time')
+        await ignore(delivery, ignored('too-late', 'it could not be taken in time'), intake)
         continue
       }
       const waitMs = backOff.failed(delivery.id, askedWaitOf(error))

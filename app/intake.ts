@@ -5,6 +5,7 @@ import type { Queue } from '../queue/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { commandOfButton, locateClick } from './check-run-button.ts'
 import { type FactsPorts, type GatheredFacts, gatherFacts, isServed } from './gather-facts.ts'
+import { type Ignored, ignored } from './ignored.ts'
 import { laneOf } from './lane.ts'
 import { appLimits } from './limits.ts'
 import { parseCommands } from './parse-commands.ts'
@@ -26,7 +27,8 @@ export type IntakePorts = FactsPorts & {
   settled?(deliveryId: string, settled: SettledDelivery): void
 }
 
-export type SettledDelivery = { kind: 'taken'; taken: readonly Taken[] } | { kind: 'ignored'; reason: string }
+/** `proposed`: commands that stood in it, whatever became of them. */
+export type SettledDelivery = { proposed: number } & ({ kind: 'taken'; taken: readonly Taken[] } | Ignored)
 
 export type Taken = { taskId: string; acceptance: Decided['acceptance']; known: boolean }
 
@@ -37,14 +39,15 @@ export type Taken = { taskId: string; acceptance: Decided['acceptance']; known: 
 export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Promise<Taken[]> {
   const settings = await ports.settings()
   const request = await readRequest(delivery, settings, ports)
-  if (request.kind === 'ignored') return await ignore(delivery, request.reason, ports)
+  if (request.kind === 'ignored') return await ignore(delivery, request, ports)
   const { asked, commands, dropped } = request
+  const proposed = commands.length + dropped
   const gathered = await gather(asked, settings.profile, ports)
-  if ('reason' in gathered) return await ignore(delivery, gathered.reason, ports)
+  if ('reason' in gathered) return await ignore(delivery, gathered, ports, proposed)
   const taken: Taken[] = []
   for (const command of commands) {
     const acceptance = decideAcceptance(command, gathered.facts, settings)
-    if (acceptance.kind === 'ignored') return await ignore(delivery, acceptance.reason, ports)
+    if (acceptance.kind === 'ignored') return await ignore(delivery, ignored(acceptance.reason, acceptance.reason), ports, proposed)
     const notes = command === commands.at(-1) ? droppedNotes(dropped, settings.commandsPerCommentMax) : []
     const saidBefore = acceptance.kind === 'refused' && (await wasSaid(asked, acceptance.reason, settings.refusalQuietMs, ports))
     const reply = acceptance.kind === 'accepted' ? await renderReply(acceptance.row, asked, settings.prefix, ports) : null
@@ -52,23 +55,23 @@ export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Prom
   }
   const note = taken.map(({ taskId, acceptance }) => `${acceptance.kind} ${taskId}`).join(', ')
   await ports.ledger.settleDelivery(delivery.id, 'settled', note)
-  ports.settled?.(delivery.id, { kind: 'taken', taken })
+  ports.settled?.(delivery.id, { kind: 'taken', proposed, taken })
   return taken
 }
 
-type Request = { kind: 'asked'; asked: Asked; commands: readonly WrittenCommand[]; dropped: number } | { kind: 'ignored'; reason: string }
+type Request = { kind: 'asked'; asked: Asked; commands: readonly WrittenCommand[]; dropped: number } | Ignored
 
 /** What a delivery asks for, as commands at a place. What is no request is done here: a thread that was closed. */
 async function readRequest(delivery: Delivery, settings: IntakeSettings, ports: IntakePorts): Promise<Request> {
   const read = readEvent(delivery)
   if (read.kind === 'ignored') return read
   // Before anything is asked of GitHub: anybody can install a public App, and owners that are not served cost nothing.
-  if (!isServed(placeOf(read).repository.owner, ports)) return { kind: 'ignored', reason: 'owner-not-allowed' }
+  if (!isServed(placeOf(read).repository.owner, ports)) return ignored('owner-not-allowed', 'owner-not-allowed')
   switch (read.kind) {
     case 'closed': {
       const reason = `#${read.closed.subject.number} was closed`
       await closeLane(read.closed, reason, ports)
-      return { kind: 'ignored', reason }
+      return ignored('closed', reason)
     }
     case 'clicked': {
       const asked = await locateClick(read.clicked, (await ports.github.identity()).id, ports)
@@ -79,9 +82,7 @@ async function readRequest(delivery: Delivery, settings: IntakeSettings, ports: 
       const { slug } = await ports.github.identity()
       const { prefix, commandsPerCommentMax: commandsMax, commandTextBytesMax: textBytesMax } = settings
       const { commands, dropped } = parseCommands(read.asked.text, { prefix, slug, commandsMax, textBytesMax })
-      return commands.length === 0
-        ? { kind: 'ignored', reason: 'no command in it' }
-        : { kind: 'asked', asked: read.asked, commands, dropped }
+      return commands.length === 0 ? ignored('no-command', 'no command in it') : { kind: 'asked', asked: read.asked, commands, dropped }
     }
   }
 }
@@ -98,14 +99,14 @@ function placeOf(read: Exclude<EventRead, { kind: 'ignored' }>): Pick<Asked, 're
 }
 
 /** A refusal of GitHub for good (the App was removed, the repository is gone) is an answer; anything else throws. */
-async function gather(asked: Asked, operatorProfile: string | null, ports: IntakePorts): Promise<GatheredFacts | { reason: string }> {
+async function gather(asked: Asked, operatorProfile: string | null, ports: IntakePorts): Promise<GatheredFacts | Ignored> {
   try {
     return await gatherFacts(asked, operatorProfile, ports)
   } catch (error) {
     const fault = classifyError(error)
     // 401 is about our own key, and says nothing about the place.
     if (fault.kind !== 'rejected' || fault.status === 401) throw error
-    return { reason: `its facts can not be read: GitHub said ${fault.status}` }
+    return ignored('facts-refused', `its facts can not be read: GitHub said ${fault.status}`)
   }
 }
 
@@ -179,8 +180,9 @@ export async function requestCancel(ledger: Ledger, taskId: string, words: { by:
   return result.kind === 'appended'
 }
 
-async function ignore(delivery: Delivery, reason: string, { ledger, settled }: IntakePorts): Promise<Taken[]> {
-  await ledger.settleDelivery(delivery.id, 'ignored', reason)
-  settled?.(delivery.id, { kind: 'ignored', reason })
+/** `proposed`: commands that stand in it. */
+export async function ignore(delivery: Delivery, what: Ignored, { ledger, settled }: IntakePorts, proposed = 0): Promise<Taken[]> {
+  await ledger.settleDelivery(delivery.id, 'ignored', what.reason)
+  settled?.(delivery.id, { ...what, proposed })
   return []
 }

@@ -22,4 +22,16 @@ export const appLimits = {
   botWindowMs: 3_600_000,
   /** Replies that one turn of the outbox ends, beside those that wait. */
   repliesAtOnceMax: 100,
+  /** Bytes of all deliveries that are coming in at one moment: ten of the largest, and thousands of the usual. */
+  receivingBytesMax: 268_435_456,
+  /** Pages of the App's deliveries, a hundred each, that one sweep reads; the next one goes on from there. */
+  deliveryPagesMax: 50,
+  /** GitHub lists a delivery when it has ended, so that older ones come in behind newer ones: so much is read again. */
+  deliveriesOverlapMs: 120_000,
+  /** Deliveries that one sweep asks for again. */
+  redeliveriesMax: 200,
+  /** Failed deliveries that are kept in mind between two sweeps. */
+  failedDeliveriesMax: 2_000,
+  /** The longest wait before the same delivery is asked for once more; the first is the pause between two sweeps. */
+  redeliveryWaitMsMax: 21_600_000,
 } as const

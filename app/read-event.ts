@@ -2,6 +2,7 @@ import type { TaskAccepted } from '../domain/index.ts'
 import type { ReactionSubject } from '../github/index.ts'
 import type { Delivery } from '../ledger/index.ts'
 import { type EventPayload, type EventUser, eventPayloads } from './event-payloads.ts'
+import { type Ignored, ignored } from './ignored.ts'
 import { isServedEvent, type ServedEvent } from './served-events.ts'
 
 type Source = NonNullable<TaskAccepted['source']>
@@ -38,7 +39,7 @@ export type EventRead =
   | { kind: 'clicked'; clicked: Clicked }
   /** The issue or pull request is over, and with it what runs for it. */
   | { kind: 'closed'; closed: Pick<Asked, 'actor' | 'repository' | 'subject'> & { at: string | null } }
-  | { kind: 'ignored'; reason: string }
+  | Ignored
 
 /** Event → target, in one place, for every event that is served: one that has no row here does not compile. */
 const targets: { [E in ServedEvent]: (payload: EventPayload<E>) => EventRead } = {
@@ -78,7 +79,7 @@ const targets: { [E in ServedEvent]: (payload: EventPayload<E>) => EventRead } =
   },
   check_run: payload => {
     const { check_run: run, requested_action: action } = payload
-    if (!run.external_id) return { kind: 'ignored', reason: 'the check run has no external id' }
+    if (!run.external_id) return ignored('foreign-check-run', 'the check run has no external id')
     const identifier = payload.action === 'rerequested' ? 'retry' : (action?.identifier ?? '')
     const clicked = { ...placeOf(payload), actor: payload.sender, checkRunId: run.id, appId: run.app?.id ?? null, identifier }
     return { kind: 'clicked', clicked: { ...clicked, taskId: run.external_id } }
@@ -87,14 +88,14 @@ const targets: { [E in ServedEvent]: (payload: EventPayload<E>) => EventRead } =
 
 /** A payload that does not fit its event is ignored with a reason, never guessed. */
 export function readEvent({ event, body }: Pick<Delivery, 'event' | 'body'>): EventRead {
-  return isServedEvent(event) ? readPayload(event, body) : { kind: 'ignored', reason: `event ${event} is not one of ours` }
+  return isServedEvent(event) ? readPayload(event, body) : ignored('malformed', `event ${event} is not one of ours`)
 }
 
 function readPayload<E extends ServedEvent>(event: E, body: Uint8Array): EventRead {
   const parsed = eventPayloads[event].safeParse(JSON.parse(Buffer.from(body).toString('utf8'), wellFormed))
   if (parsed.success) return targets[event](parsed.data as EventPayload<E>)
   const [issue] = parsed.error.issues
-  return { kind: 'ignored', reason: `payload: ${issue?.path.join('.')} ${issue?.message}` }
+  return ignored('malformed', `payload: ${issue?.path.join('.')} ${issue?.message}`)
 }
 
 /** JSON can name half of a character, which no text we record, sign or send can hold. */
@@ -107,9 +108,9 @@ type Thread = EventPayload<'pull_request'>['pull_request']
 type Said = Pick<Asked, 'source' | 'createdAt' | 'reactTo'> & { text: string | null; reviewId?: number | null }
 
 function asked(common: Common, thread: Thread, kind: 'issue' | 'pull', author: EventUser | null, said: Said): EventRead {
-  if (author === null) return { kind: 'ignored', reason: 'it has no author any more' }
+  if (author === null) return ignored('no-author', 'it has no author any more')
   // Somebody else's name on the event (an edit, a transfer) never speaks for the author.
-  if (author.id !== common.sender.id) return { kind: 'ignored', reason: 'sender and author differ' }
+  if (author.id !== common.sender.id) return ignored('sender-differs', 'sender and author differ')
   return {
     kind: 'asked',
     asked: {

@@ -16,3 +16,7 @@ export type ServedEvent = keyof typeof servedEvents
 export function isServedEvent(event: string): event is ServedEvent {
   return Object.hasOwn(servedEvents, event)
 }
+
+export function isServedAction(event: string, action: string): boolean {
+  return isServedEvent(event) && (servedEvents[event] as readonly string[]).includes(action)
+}

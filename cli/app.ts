@@ -3,6 +3,7 @@ import type { Environment } from '../config-schema/index.ts'
 import { createLogger } from '../telemetry/index.ts'
 import { allowedOwners, appSettings, portOf, redisUrl, told } from './app-settings.ts'
 import { dataFolderOf, makeDataFolder } from './data-folder.ts'
+import { openMetersOf } from './metrics/metric-table.ts'
 import { startApp } from './start-app.ts'
 
 export function define(command: Command, environment: Environment): void {
@@ -24,6 +25,7 @@ async function app(options: Options, environment: Environment): Promise<void> {
   const logger = createLogger(environment.LOG_LEVEL ?? 'info')
   const dataDir = makeDataFolder(dataFolderOf(environment, options.data))
   const serving = await startApp({
+    meters: await openMetersOf('app'),
     dataDir,
     redisUrl: redisUrl(environment),
     host: options.host ?? environment.HOST ?? '0.0.0.0',

@@ -3,20 +3,25 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ulid } from 'ulid'
 import {
-  createReadiness,
+  answerOperator,
   createReceiver,
+  type DeliverySweepMeter,
   type IntakeLoop,
   type ReceiverPorts,
   type SettledDelivery,
+  startDeliverySweep,
   startIntakeLoop,
 } from '../app/index.ts'
-import { createGitHubApp, type GitHubApp } from '../github/index.ts'
+import { createGitHubApp, type GitHubApp, listHookDeliveries, redeliver } from '../github/index.ts'
 import { registerSecret } from '../telemetry/index.ts'
+import type { ClaimLoop } from '../worker/index.ts'
 import { escapeText } from './escape.ts'
 import { UsageError } from './exit.ts'
 import { cliLimits } from './limits.ts'
+import { countIntake } from './metrics/count-intake.ts'
+import { openOperations } from './open-operations.ts'
 import { openPages } from './open-pages.ts'
-import { openOutboxLead } from './outbox-lead.ts'
+import { type OutboxLead, openOutboxLead } from './outbox-lead.ts'
 import type { Parts } from './parts.ts'
 import { taskLimitsOf } from './read-operator.ts'
 
@@ -40,33 +45,41 @@ export type FirstHalf = {
 
 const webhookPaths = ['/api/github/webhooks', '/webhook']
 
-/** The receiver, the intake of stored deliveries and its outbox. */
-export async function startFirstHalf(options: FirstHalfOptions, parts: Parts): Promise<FirstHalf> {
+/** The receiver, the intake of stored deliveries, its outbox, and the sweep of deliveries that could not be brought. */
+export async function startFirstHalf(options: FirstHalfOptions, parts: Parts, claims: () => ClaimLoop | null): Promise<FirstHalf> {
   const { webhookSecret } = options.github
   registerSecret(webhookSecret)
   const { limits } = parts.settings()
   const github = createGitHubApp({ ...options.github, timeoutMs: limits.githubTimeoutMs })
-  let intake: IntakeLoop | null = null
+  const meter = countIntake(parts.meters)
+  let loop: IntakeLoop | null = null
   let leaving = false
-  const notReady = createReadiness({
-    ledger: parts.ledger,
-    owner: parts.owner,
-    caughtUp: () => intake?.caughtUp() ?? false,
-    leaving: () => leaving,
-    now: Date.now,
-  })
+  const operations = openOperations(
+    {
+      loops: () => [...(loop ? [{ name: 'the intake', turnedAt: loop.turnedAt }] : []), ...loopOf(claims())],
+      caughtUp: () => loop?.caughtUp() ?? false,
+      leaving: () => leaving,
+      running: () => claims()?.running() ?? 0,
+    },
+    parts,
+  )
   // The door is opened first, so that a port in use is found before anything is worked on.
-  const pages = openPages(options.github.apiUrl, parts)
-  const server = await openReceiver(options, parts, { notReady, pages, onDelivery: () => intake?.wake() })
+  const server = await openReceiver(options, parts, {
+    operations: request => answerOperator(request, operations),
+    pages: openPages(options.github.apiUrl, parts),
+    onDelivery: () => loop?.wake(),
+    meter,
+  })
   const lead = openOutboxLead(parts.dataDir)
-  const opened = startIntakeLoop({
-    intake: intakePorts(options, github, parts),
+  const intake = startIntakeLoop({
+    intake: intakePorts(options, github, parts, meter),
     outbox: { github, markerKey: parts.markerKey },
     leadsOutbox: () => lead.leads(),
     limits: () => parts.settings().limits,
     logger: parts.logger,
   })
-  intake = opened
+  loop = intake
+  const sweep = startDeliverySweep(sweepPorts(github, lead, parts, meter))
   return {
     url: `http://${options.host}:${(server.address() as AddressInfo).port}${webhookPaths[0]}`,
     github,
@@ -76,13 +89,34 @@ export async function startFirstHalf(options: FirstHalfOptions, parts: Parts): P
     async close() {
       leaving = true
       await closeDoor(server)
-      await opened.stop()
+      await Promise.all([intake.stop(), sweep.stop()])
       lead.release()
+      operations.close()
     },
   }
 }
 
-async function closeDoor(server: Server): Promise<void> {
+/** The loop of a process that works on tasks as well. */
+export function loopOf(claims: ClaimLoop | null) {
+  return claims ? [{ name: 'the look for tasks', turnedAt: claims.turnedAt }] : []
+}
+
+function sweepPorts(github: GitHubApp, lead: OutboxLead, { ledger, settings, logger }: Parts, meter: DeliverySweepMeter) {
+  const asApp = github.api(null)
+  return {
+    leads: () => lead.leads(),
+    list: (cursor: string | null) => listHookDeliveries(asApp, cursor),
+    redeliver: (id: string) => redeliver(asApp, id),
+    ledger,
+    limits: () => settings().limits,
+    meter,
+    now: Date.now,
+    logger,
+  }
+}
+
+/** What is being answered gets its answer. */
+export async function closeDoor(server: Server): Promise<void> {
   const closed = new Promise(done => server.close(done))
   server.closeIdleConnections()
   const late = setTimeout(() => server.closeAllConnections(), cliLimits.lastAnswersMs)
@@ -93,21 +127,26 @@ async function closeDoor(server: Server): Promise<void> {
 async function openReceiver(
   options: FirstHalfOptions,
   { ledger, settings, logger }: Parts,
-  told: Pick<ReceiverPorts, 'notReady' | 'onDelivery' | 'pages'>,
+  told: Pick<ReceiverPorts, 'operations' | 'onDelivery' | 'pages' | 'meter'>,
 ): Promise<Server> {
   const { deliveryBytesMax } = settings().limits
   const server = createReceiver(
     { secret: options.github.webhookSecret, deliveryBytesMax, paths: webhookPaths },
     { recordDelivery: delivery => ledger.recordDelivery(delivery), ...told, now: Date.now, logger },
   )
-  server.listen(options.port, options.host)
-  await once(server, 'listening').catch(error => {
-    throw listenError(error, options)
-  })
+  await listenAt(server, options)
   return server
 }
 
-function listenError(error: unknown, { host, port }: FirstHalfOptions): unknown {
+/** Throws `UsageError` when that place can not be had. */
+export async function listenAt(server: Server, place: { host: string; port: number }): Promise<void> {
+  server.listen(place.port, place.host)
+  await once(server, 'listening').catch(error => {
+    throw listenError(error, place)
+  })
+}
+
+function listenError(error: unknown, { host, port }: { host: string; port: number }): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE')
     return new UsageError(`port ${port} is in use`, [
@@ -120,7 +159,12 @@ function listenError(error: unknown, { host, port }: FirstHalfOptions): unknown 
   return error
 }
 
-function intakePorts(options: FirstHalfOptions, github: GitHubApp, { ledger, queue, settings }: Parts) {
+function intakePorts(
+  options: FirstHalfOptions,
+  github: GitHubApp,
+  { ledger, queue, settings }: Parts,
+  meter: ReturnType<typeof countIntake>,
+) {
   return {
     github,
     ledger,
@@ -132,7 +176,10 @@ function intakePorts(options: FirstHalfOptions, github: GitHubApp, { ledger, que
     },
     readSwitch: async () => ((await ledger.switch('runs'))?.value === 'pulled' ? ('pulled' as const) : ('on' as const)),
     newTaskId: () => `t_${ulid()}`,
-    ...(options.settled ? { settled: options.settled } : {}),
+    settled(deliveryId: string, settled: SettledDelivery) {
+      meter.settled(settled)
+      options.settled?.(deliveryId, settled)
+    },
     settings: async () => {
       const { limits, prefix, operator } = settings()
       const { taskWallMs: wallMs, taskWaitMs: waitMs } = limits

@@ -13,4 +13,6 @@ export const cliLimits = {
   deliverMs: 10_000,
   /** So many of them are named. */
   unknownNamedMax: 10,
+  /** How finely the lag of the event loop is measured. */
+  lagResolutionMs: 20,
 } as const

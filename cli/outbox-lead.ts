@@ -1,6 +1,6 @@
 import { findDeadOwners, holdOwnerLock, type OwnerLock } from '../ledger/index.ts'
 
-/** One outbox a data folder: of several processes the one that holds the kernel lock sends, and another follows when it dies. */
+/** One outbox, and one sweep of deliveries, a data folder: of several processes the one that holds the kernel lock does both, and another follows when it dies. */
 export type OutboxLead = { leads(): boolean; release(): void }
 
 const leadName = 'outbox'

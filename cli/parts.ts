@@ -3,13 +3,16 @@ import { ulid } from 'ulid'
 import type { Environment } from '../config-schema/index.ts'
 import { holdOwnerLock, type Ledger, openSqliteLedger } from '../ledger/index.ts'
 import type { Queue } from '../queue/index.ts'
-import type { Logger } from '../telemetry/index.ts'
+import { type Logger, type Meters, silentMeters } from '../telemetry/index.ts'
 import type { WorkerSettings } from '../worker/index.ts'
 import { followOperator } from './follow-operator.ts'
 import { readOrMakeKey } from './keys.ts'
+import { countRings } from './metrics/count-work.ts'
+import type { MetricName } from './metrics/metric-table.ts'
 
 /** What every process of an installation stands on: its data folder, its ledger, its bell. */
 export type Parts = {
+  role: 'serve' | 'app' | 'worker'
   dataDir: string
   environment: Environment
   logger: Logger
@@ -19,10 +22,12 @@ export type Parts = {
   /** Who this process is in the ledger; its kernel lock dies with it. */
   owner: string
   settings(): WorkerSettings
+  meters: Meters<MetricName>
   close(): Promise<void>
 }
 
-export type PlaceOptions = { dataDir: string; environment: Environment; logger: Logger }
+/** `meters`: absent, nothing is measured. */
+export type PlaceOptions = { dataDir: string; environment: Environment; logger: Logger; meters?: Meters<MetricName> }
 
 /** The operator's settings, followed from now on. A broken file is an error before anything is opened that would keep the process alive. */
 export function openSettings({ dataDir, environment, logger }: PlaceOptions): () => WorkerSettings {
@@ -31,8 +36,8 @@ export function openSettings({ dataDir, environment, logger }: PlaceOptions): ()
 }
 
 export function openParts(
-  role: 'serve' | 'app' | 'worker',
-  { dataDir, environment, logger }: PlaceOptions,
+  role: Parts['role'],
+  { dataDir, environment, logger, meters = silentMeters }: PlaceOptions,
   settings: () => WorkerSettings,
   openQueue: () => Queue,
 ): Parts {
@@ -40,8 +45,9 @@ export function openParts(
   const markerKey = readOrMakeKey(dataDir, 'marker.key')
   const ledger = openSqliteLedger({ dataDir, durability: 'durable', clock: Date.now })
   const lock = holdOwnerLock(dataDir, owner)
-  const queue = openQueue()
+  const queue = countRings(openQueue(), meters)
   return {
+    role,
     dataDir,
     environment,
     logger,
@@ -50,6 +56,7 @@ export function openParts(
     markerKey,
     owner,
     settings,
+    meters,
     async close() {
       await queue.close()
       await ledger.close()

@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { type Environment, readEnvironment, secretsOf } from '../config-schema/index.ts'
-import { entryPath } from '../entries.ts'
 import { armCrashpoint, registerSecret } from '../telemetry/index.ts'
 import { escapeLines } from './escape.ts'
 import { exitCodes, UsageError } from './exit.ts'
 import { sayError } from './say-error.ts'
 import { subCommands } from './sub-commands.ts'
+import { version } from './version.ts'
 
 /** `grokbot <sub-command>`: one file each, loaded only when it is called, so that a short command starts quickly. */
 export async function main(): Promise<void> {
@@ -42,10 +41,6 @@ async function programOf(environment: Environment, called: string | undefined): 
     if (called === name) (await load()).define(command, environment)
   }
   return program
-}
-
-function version(): string {
-  return (JSON.parse(readFileSync(entryPath('package'), 'utf8')) as { version: string }).version
 }
 
 /** Node prints warnings of packages as they are; they are for those who look for faults. */

@@ -2,6 +2,7 @@ import type { ModelEndpoint } from '../config-schema/index.ts'
 import type { GitHubApp } from '../github/index.ts'
 import { registerSecret } from '../telemetry/index.ts'
 import { type ClaimLoop, type Signer, startClaimLoop, type TaskProgress } from '../worker/index.ts'
+import { countWork } from './metrics/count-work.ts'
 import type { Parts } from './parts.ts'
 import { sandboxUser } from './sandbox-user.ts'
 import { takeSlot } from './take-slot.ts'
@@ -20,6 +21,7 @@ export type SecondHalfOptions = {
 export function startSecondHalf({ github, model, signer, allowedOwners, progress }: SecondHalfOptions, parts: Parts): ClaimLoop {
   registerSecret(model.apiKey)
   const { ledger, queue, markerKey, owner, dataDir, logger, settings, environment } = parts
+  const counted = countWork(parts.meters)
   return startClaimLoop(queue, {
     ledger,
     github,
@@ -28,7 +30,11 @@ export function startSecondHalf({ github, model, signer, allowedOwners, progress
     dataDir,
     model,
     logger,
-    progress,
+    claimed: counted.claimed,
+    progress(taskId, update) {
+      counted.progress(update)
+      progress(taskId, update)
+    },
     user: sandboxUser(settings(), 0),
     tenants: tenantsOf(allowedOwners),
     takeSlot: () => takeSlot(dataDir),

@@ -3,6 +3,7 @@ import type { Environment } from '../config-schema/index.ts'
 import { createLogger } from '../telemetry/index.ts'
 import { allowedOwners, appSettings, portOf, told } from './app-settings.ts'
 import { dataFolderOf, makeDataFolder } from './data-folder.ts'
+import { openMetersOf } from './metrics/metric-table.ts'
 import { readOperator } from './read-operator.ts'
 import { requiredModel } from './required-model.ts'
 import { startServe } from './start-serve.ts'
@@ -29,6 +30,7 @@ async function serve(options: Options, environment: Environment): Promise<void> 
   const [github, owners, model] = [appSettings(environment), allowedOwners(environment), requiredModel(environment)]
   requireTenantsApart(readOperator(environment, dataDir), owners)
   const serving = await startServe({
+    meters: await openMetersOf('serve'),
     dataDir,
     host: options.host ?? environment.HOST ?? '0.0.0.0',
     port: portOf(options.port) ?? environment.PORT ?? 3000,

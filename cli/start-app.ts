@@ -15,7 +15,7 @@ export async function startApp(options: AppOptions): Promise<Serving> {
   const settings = openSettings(options)
   const parts = openParts('app', options, settings, () => openRedisQueue({ url, logger, limits: queueLimits, now: Date.now }))
   try {
-    const first = await startFirstHalf(options, parts)
+    const first = await startFirstHalf(options, parts, () => null)
     const closeMint = await openMint(dataDir, options.github.apiUrl, first.github, parts)
     return {
       url: first.url,

@@ -1,4 +1,5 @@
 import { createInProcessQueue } from '../queue/index.ts'
+import type { ClaimLoop } from '../worker/index.ts'
 import { type FirstHalfOptions, startFirstHalf } from './first-half.ts'
 import { installationSigner } from './keys.ts'
 import { openParts, openSettings, type PlaceOptions } from './parts.ts'
@@ -12,17 +13,19 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
   const settings = openSettings(options)
   const signer = installationSigner(options.dataDir, options.environment, settings())
   const parts = openParts('serve', options, settings, createInProcessQueue)
-  const first = await startFirstHalf(options, parts).catch(async error => {
+  let claims: ClaimLoop | null = null
+  const first = await startFirstHalf(options, parts, () => claims).catch(async error => {
     await parts.close()
     throw error
   })
-  const claims = startSecondHalf({ ...options, github: first.github, signer }, parts)
+  const second = startSecondHalf({ ...options, github: first.github, signer }, parts)
+  claims = second
   return {
     url: first.url,
     async close() {
       first.leave()
       // Running tasks first: an orchestrator that waits only so long must find them handed back.
-      await claims.drain()
+      await second.drain()
       await first.close()
       await parts.close()
     },

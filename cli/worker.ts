@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config-schema/index.ts'
 import { createLogger } from '../telemetry/index.ts'
-import { allowedOwners, redisUrl, told } from './app-settings.ts'
+import { allowedOwners, portOf, redisUrl, told } from './app-settings.ts'
 import { dataFolderOf, makeDataFolder } from './data-folder.ts'
 import { UsageError } from './exit.ts'
+import { openMetersOf } from './metrics/metric-table.ts'
 import { readOperator } from './read-operator.ts'
 import { requiredModel } from './required-model.ts'
 import { startWorker } from './start-worker.ts'
@@ -12,21 +13,28 @@ import { requireTenantsApart } from './tenants.ts'
 export function define(command: Command, environment: Environment): void {
   command
     .option('--data <dir>', "the data folder, the app's own")
+    .option('--port <n>', 'where to answer /healthz, /readyz and /metrics; not given, nowhere')
+    .option('--host <address>', 'on which address; HOST, else all')
     .addHelpText(
       'after',
       '\nSettings come from the environment: REDIS_URL, ALLOWED_OWNERS, and the model. Any number may run beside one app.',
     )
-  command.action((options: { data?: string }) => worker(options, environment))
+  command.action((options: Options) => worker(options, environment))
 }
 
+type Options = { data?: string; port?: string; host?: string }
+
 /** Runs until SIGTERM or SIGINT; then running tasks are handed back, and another worker goes on with them. */
-async function worker(options: { data?: string }, environment: Environment): Promise<void> {
+async function worker(options: Options, environment: Environment): Promise<void> {
   refuseAppKey(environment)
   const logger = createLogger(environment.LOG_LEVEL ?? 'info')
   const dataDir = makeDataFolder(dataFolderOf(environment, options.data))
   const [owners, model] = [allowedOwners(environment), requiredModel(environment)]
   requireTenantsApart(readOperator(environment, dataDir), owners)
-  const working = startWorker({
+  const port = portOf(options.port)
+  const working = await startWorker({
+    ...(port === null ? {} : { meters: await openMetersOf('worker') }),
+    door: port === null ? null : { host: options.host ?? environment.HOST ?? '0.0.0.0', port },
     dataDir,
     redisUrl: redisUrl(environment),
     allowedOwners: owners,
@@ -35,7 +43,7 @@ async function worker(options: { data?: string }, environment: Environment): Pro
     logger,
     progress: () => undefined,
   })
-  logger.info({ owner: working.owner }, 'waiting for tasks')
+  logger.info({ owner: working.owner, url: working.url }, 'waiting for tasks')
   await told()
   await working.close()
 }

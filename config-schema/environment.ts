@@ -18,6 +18,8 @@ const Environment = z.object({
   OPENAI_BASE_URL: z.url().optional(),
   OPENAI_MODEL: z.string().optional(),
   XAI_API_KEY: z.string().optional(),
+  /** With it the figures of a process can be read from elsewhere, and only with it. */
+  GROKBOT_METRICS_TOKEN: z.string().min(16).optional(),
   GROKBOT_DATA: z.string().optional(),
   GROKBOT_CONFIG: z.string().optional(),
   GROKBOT_SIGNING_KEY: z.string().optional(),
@@ -63,8 +65,8 @@ export function modelEndpoint(values: Environment): ModelEndpoint | null {
 
 /** What of the environment must never come out again, whether a command has a use for it or not. */
 export function secretsOf(values: Environment): string[] {
-  const { PRIVATE_KEY, WEBHOOK_SECRET, OPENAI_API_KEY, XAI_API_KEY, GROKBOT_SIGNING_KEY, REDIS_URL } = values
+  const { PRIVATE_KEY, WEBHOOK_SECRET, OPENAI_API_KEY, XAI_API_KEY, GROKBOT_SIGNING_KEY, GROKBOT_METRICS_TOKEN, REDIS_URL } = values
   const redisPassword = parseRedisUrl(REDIS_URL ?? '')?.password || undefined
-  const secrets = [PRIVATE_KEY, WEBHOOK_SECRET, OPENAI_API_KEY, XAI_API_KEY, GROKBOT_SIGNING_KEY, redisPassword]
+  const secrets = [PRIVATE_KEY, WEBHOOK_SECRET, OPENAI_API_KEY, XAI_API_KEY, GROKBOT_SIGNING_KEY, GROKBOT_METRICS_TOKEN, redisPassword]
   return secrets.filter(value => value !== undefined)
 }

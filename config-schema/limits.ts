@@ -6,6 +6,12 @@ export const limitTable = {
   deliveryBytesMax: { default: 26_214_400, why: 'GitHub sends at most 25 MiB a delivery' },
   deliveryDrainMs: { default: 200, why: 'pause between looks for stored deliveries that nothing announced' },
   deliveryKeepMs: { default: 604_800_000, why: 'how long the body of a settled delivery is kept' },
+  deliveriesSweepMs: { default: 300_000, why: 'pause between looks for deliveries that GitHub could not bring' },
+  deliveriesLookBackMs: { default: 259_200_000, why: 'how old those may be: GitHub forgets a delivery after three days' },
+  livenessWindowMs: {
+    default: 120_000,
+    why: 'a process that has looked at nothing for so long is not alive: more than all requests of one delivery may take',
+  },
   commandsPerCommentMax: { default: 3, why: 'more commands in one comment are dropped and said so' },
   commandTextBytesMax: { default: 16_384, why: 'the words behind a command' },
   subjectBytesMax: { default: 262_144, why: 'the body of an issue as kept with a task; what is more is cut, and said so' },

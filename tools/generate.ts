@@ -6,6 +6,7 @@ import { sessionLimits } from '../agent/limits.ts'
 import { appLimits } from '../app/limits.ts'
 import { pagesLimits } from '../app/pages/limits.ts'
 import { cliLimits } from '../cli/limits.ts'
+import { metricGroups } from '../cli/metrics/metric-table.ts'
 import { subCommands } from '../cli/sub-commands.ts'
 import { limitTable, RepositoryConfig } from '../config-schema/index.ts'
 import { commandTable, eventTypes } from '../domain/index.ts'
@@ -15,7 +16,7 @@ import { gitLimits } from '../git/limits.ts'
 import { ledgerLimits } from '../ledger/limits.ts'
 import { queueLimits } from '../queue/limits.ts'
 import { engineLimits, sandboxLimitDefaults } from '../sandbox/limits.ts'
-import { crashpointNames } from '../telemetry/index.ts'
+import { crashpointNames, type MetricRow } from '../telemetry/index.ts'
 import { telemetryLimits } from '../telemetry/limits.ts'
 import { workerLimits } from '../worker/limits.ts'
 import { importRules, readImportTable } from './import-rules.ts'
@@ -134,6 +135,22 @@ fill(
   table(
     ['sub-command', 'what it does'],
     subCommands.map(({ name, description }) => [`\`${name}\``, description]),
+  ),
+)
+fill(
+  'docs/operations.md',
+  'metrics',
+  table(
+    ['metric', 'type', 'labels', 'of', 'what'],
+    metricGroups.flatMap(({ roles, metrics }) =>
+      Object.entries<MetricRow>(metrics).map(([name, { type, labels = {}, help }]) => [
+        `\`${name}\``,
+        type,
+        Object.keys(labels).join(', '),
+        roles.join(', '),
+        help,
+      ]),
+    ),
   ),
 )
 fill('docs/events.md', 'events', eventTypes.map(type => `- \`${type}\``).join('\n'))

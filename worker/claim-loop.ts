@@ -13,6 +13,10 @@ import { watchClaim } from './watch-claim.ts'
 export type ClaimLoop = {
   /** Stops claiming, hands running tasks back and resolves when their sessions are gone. */
   drain(): Promise<void>
+  /** UTC milliseconds: when it last was done with a look for work, whatever came of it. */
+  turnedAt(): number
+  /** Tasks that are worked on. */
+  running(): number
 }
 
 type Running = { cancel: AbortController; done: Promise<void> }
@@ -26,6 +30,7 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
   let draining = false
   let looking: Promise<void> | null = null
   let lookAgain = false
+  let turnedAt = ports.now()
 
   function look() {
     if (looking) lookAgain = true
@@ -33,6 +38,7 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
       .catch(error => ports.logger.error({ error }, 'claiming failed; the next sweep tries again'))
       .finally(() => {
         looking = null
+        turnedAt = ports.now()
         if (lookAgain && !draining) {
           lookAgain = false
           look()
@@ -55,6 +61,7 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
       // Taken while the worker was told to go: given back at once.
       if (draining) return await ports.ledger.releaseTask(claim)
       crashpoint('claim.after')
+      ports.claimed?.(claim)
       start(claim)
     }
   }
@@ -63,18 +70,12 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
     const { slot, release } = ports.takeSlot()
     const cancel = new AbortController()
     const stopWatching = watchClaim(claim, cancel, ports)
-    const done = executeTask(claim, cancel.signal, { ...ports, user: ports.userOfSlot(slot) })
-      .then(
-        () => undefined,
-        error => left(claim, error, ports),
-      )
-      .catch(error => ports.logger.error({ error, task: claim.taskId }, 'an attempt could not be given back; its lease runs out'))
-      .finally(() => {
-        stopWatching()
-        release()
-        running.delete(key)
-        if (!draining) look()
-      })
+    const done = attemptTask(claim, cancel.signal, { ...ports, user: ports.userOfSlot(slot) }).finally(() => {
+      stopWatching()
+      release()
+      running.delete(key)
+      if (!draining) look()
+    })
     running.set(key, { cancel, done })
   }
 
@@ -92,6 +93,8 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
   )
   look()
   return {
+    turnedAt: () => turnedAt,
+    running: () => running.size,
     async drain() {
       draining = true
       stopListening()
@@ -102,6 +105,15 @@ export function startClaimLoop(queue: Queue, ports: WorkerPorts): ClaimLoop {
       for (const { cancel } of running.values()) cancel.abort(handOver)
       await Promise.all([sweep.stop(), ...[...running.values()].map(({ done }) => done)])
     },
+  }
+}
+
+/** Never throws. */
+async function attemptTask(claim: Claim, cancel: AbortSignal, ports: WorkerPorts): Promise<void> {
+  try {
+    await executeTask(claim, cancel, ports).catch(error => left(claim, error, ports))
+  } catch (error) {
+    ports.logger.error({ error, task: claim.taskId }, 'an attempt could not be given back; its lease runs out')
   }
 }
 

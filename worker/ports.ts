@@ -2,7 +2,7 @@ import type { ProgressUpdate } from '../agent/index.ts'
 import type { LimitValues, ModelEndpoint, OperatorConfig } from '../config-schema/index.ts'
 import type { SandboxReport } from '../domain/index.ts'
 import type { GitHubApp } from '../github/index.ts'
-import type { Ledger } from '../ledger/index.ts'
+import type { Claim, Ledger } from '../ledger/index.ts'
 import type { SandboxUser } from '../sandbox/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 
@@ -30,6 +30,8 @@ export type WorkerPorts = {
   sessionPlace: 'thread' | 'here'
   markerKey: Uint8Array
   signer: Signer | null
+  /** Told of each attempt that begins here. */
+  claimed?(claim: Claim): void
   /** Never awaited; a front shows it. */
   progress(taskId: string, update: TaskProgress): void
   now(): number

@@ -138,8 +138,11 @@ describe('the loop', () => {
     const fault = app.simulator.github.fail({ ...minting, fault: { kind: 'status', status: 502 }, times: 1 })
     const loop = start()
     await until(() => fault.hits() === 1)
-    app.clock.now += app.limits.retryWaitMs
-    await until(async () => (await app.ledger.tasks({ limit: 1 })).length === 1)
+    await until(async () => {
+      // The fault is counted before its failure is: the wait may begin after this.
+      app.clock.now += app.limits.retryWaitMs
+      return (await app.ledger.tasks({ limit: 1 })).length === 1
+    })
     await app.comment('/grok help')
     app.clock.now += app.limits.effectGiveUpMs + 1
     app.simulator.github.fail({ ...minting, fault: { kind: 'status', status: 502 }, times: 9_999 })

@@ -17,10 +17,10 @@ type Stored = { id: string; event: string; action: string; body: string }
 let stored: Stored[] = []
 let announced: string[] = []
 let failStore = false
-let notReady: string | null = null
+let answered: string[] = []
 const server = () =>
   createReceiver(
-    { secret, deliveryBytesMax: 1_000, paths: ['/webhook'] },
+    { secret, deliveryBytesMax: 1_000, receivingBytesMax: 3_000, paths: ['/webhook'] },
     {
       async recordDelivery({ id, event, action, body }) {
         if (failStore) throw new Error('disk full')
@@ -29,7 +29,7 @@ const server = () =>
         return 'recorded'
       },
       onDelivery: id => announced.push(id),
-      notReady: async () => notReady,
+      meter: { received: () => answered.push('received'), answered: answer => answered.push(answer) },
       now: () => 0,
       logger: silentLogger,
     },
@@ -40,11 +40,16 @@ beforeEach(async () => {
   stored = []
   announced = []
   failStore = false
-  notReady = null
+  answered = []
   running = server()
   await once(running, 'listening')
 })
-afterEach(() => new Promise(done => running.close(done)))
+afterEach(async () => {
+  const closed = once(running, 'close')
+  running.close()
+  running.closeAllConnections()
+  await closed
+})
 
 type Sent = { body: Buffer; headers?: Record<string, string | undefined>; chunksAt?: number[]; path?: string; method?: string }
 
@@ -85,6 +90,7 @@ describe('a delivery is stored and answered 2xx', () => {
     expect([await send({ body: created }), await send({ body: created })]).toEqual([202, 202])
     expect(stored).toEqual([{ id: 'd-1', event: 'issue_comment', action: 'created', body: created.toString('utf8') }])
     expect(announced).toEqual(['d-1'])
+    expect(answered).toEqual(['received', 'recorded', 'received', 'known'])
   })
   test('when a multi-byte character is cut between two packets', async () => {
     const at = created.indexOf(Buffer.from('😀')) + 2
@@ -139,22 +145,53 @@ test('a receiver without a secret does not start', () => {
   const nothing = {
     recordDelivery: async () => 'known' as const,
     onDelivery: () => undefined,
-    notReady: async () => null,
     now: () => 0,
     logger: silentLogger,
   }
-  expect(() => createReceiver({ secret: '', deliveryBytesMax: 1, paths: [] }, nothing)).toThrow('webhook secret')
+  for (const empty of ['', '  \n'])
+    expect(() => createReceiver({ secret: empty, deliveryBytesMax: 1, paths: [] }, nothing)).toThrow('webhook secret')
 })
 
-test('says on /readyz whether it is ready, and why not', async () => {
+test('what every refusal was is told apart, and so is a sender that goes away in the middle', async () => {
+  const large = Buffer.from(JSON.stringify({ action: 'created', text: 'x'.repeat(2_000) }))
+  await send({ body: created, headers: { 'x-hub-signature-256': undefined } })
+  await send({ body: created, headers: { 'x-github-event': undefined } })
+  await send({ body: large })
+  await send({ body: Buffer.from(JSON.stringify({ action: 'edited' })) })
+  failStore = true
+  await send({ body: created })
+  const gone = request({ port: (running.address() as AddressInfo).port, host: '127.0.0.1', path: '/webhook', method: 'POST' })
+  gone.on('error', () => undefined)
+  gone.write('{')
+  while (answered.length < 11) await new Promise(resolve => setTimeout(resolve, 5))
+  gone.destroy()
+  while (answered.length < 12) await new Promise(resolve => setTimeout(resolve, 5))
+  expect(answered.filter(each => each !== 'received')).toEqual([
+    'unsigned',
+    'malformed',
+    'too-large',
+    'not-served',
+    'not-stored',
+    'cut-off',
+  ])
+})
+
+test('many bodies at one moment are refused before they fill the memory, and then there is room again', async () => {
   const { port } = running.address() as AddressInfo
-  const ask = async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`)
-    return [response.status, await response.text()]
+  const open = Array.from({ length: 3 }, () => {
+    const call = request({ port, host: '127.0.0.1', path: '/webhook', method: 'POST', headers: { 'content-length': 1_000 } })
+    call.on('error', () => undefined)
+    return call
+  })
+  // All but the last byte, so that each of them is held: three of them are all there is room for.
+  for (const call of open) call.write(Buffer.alloc(999))
+  const until = async (holds: () => Promise<boolean>) => {
+    while (!(await holds())) await new Promise(resolve => setTimeout(resolve, 5))
   }
-  expect(await ask()).toEqual([200, 'ready\n'])
-  notReady = 'the ledger can not be written'
-  expect(await ask()).toEqual([503, 'not ready: the ledger can not be written\n'])
+  await until(async () => (await send({ body: created })) === 503)
+  expect(stored).toEqual([])
+  for (const call of open) call.destroy()
+  await until(async () => (await send({ body: created })) === 202)
 })
 
 describe('readiness', () => {

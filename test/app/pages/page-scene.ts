@@ -70,7 +70,6 @@ export async function openPageScene(change: Partial<PagesPorts> = {}): Promise<P
       pages: createPages(ports),
       recordDelivery: async () => 'known',
       onDelivery: () => undefined,
-      notReady: async () => null,
       now: () => now,
       logger: silentLogger,
     },

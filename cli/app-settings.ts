@@ -5,7 +5,7 @@ import { UsageError } from './exit.ts'
 
 /** The App of this installation. Throws `UsageError` naming every variable that is missing. */
 export function appSettings(environment: Environment) {
-  const missing = (['APP_ID', 'WEBHOOK_SECRET'] as const).filter(name => !environment[name])
+  const missing = (['APP_ID', 'WEBHOOK_SECRET'] as const).filter(name => !environment[name]?.trim())
   const privateKey =
     environment.PRIVATE_KEY?.replaceAll('\\n', '\n') ?? (environment.PRIVATE_KEY_PATH ? readKey(environment.PRIVATE_KEY_PATH) : undefined)
   if (missing.length > 0 || !privateKey) {
@@ -32,10 +32,12 @@ function readKey(file: string): string {
 
 /** Required in production: a public App would otherwise spend the operator's money for anybody who installs it. */
 export function allowedOwners(environment: Environment): string[] | null {
-  if (environment.ALLOWED_OWNERS)
-    return environment.ALLOWED_OWNERS.split(',')
-      .map(owner => owner.trim().toLowerCase())
-      .filter(Boolean)
+  if (environment.ALLOWED_OWNERS) {
+    const owners = environment.ALLOWED_OWNERS.split(',').map(owner => owner.trim().toLowerCase())
+    // One that names nobody is a mistake, and must not be taken for one that was not set.
+    if (!owners.some(Boolean)) throw new UsageError('ALLOWED_OWNERS names nobody', ['separate users and organisations by commas'])
+    return owners.filter(Boolean)
+  }
   if (environment.NODE_ENV === 'production')
     throw new UsageError('ALLOWED_OWNERS is not set', ['name the users and organisations this App works for, separated by commas'])
   return null

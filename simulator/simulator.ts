@@ -29,7 +29,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   let closing: Promise<void> | null = null
   const stop = async () => {
     await Promise.all([github.close(), model.close()])
-    if (options.folder === undefined) await rm(folder, { recursive: true, force: true })
+    // A git process of a caller that went away may write for a moment longer.
+    if (options.folder === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
   return {
     github,

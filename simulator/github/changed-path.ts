@@ -1,3 +1,4 @@
+import { rememberAnswer } from './git-memory.ts'
 import { git, runGit } from './repository-git.ts'
 
 /** GitHub leaves the patch of one file out above this many lines, or bytes. */
@@ -16,7 +17,11 @@ export type ChangedPath = {
 }
 
 /** What lies between two trees, by two calls of git however many files there are. */
-export async function readChanges(folder: string, from: string, to: string): Promise<ChangedPath[]> {
+export function readChanges(folder: string, from: string, to: string): Promise<readonly ChangedPath[]> {
+  return rememberAnswer(['changes', folder, from, to], () => askChanges(folder, from, to))
+}
+
+async function askChanges(folder: string, from: string, to: string): Promise<readonly ChangedPath[]> {
   const [raw, diff] = await Promise.all([
     git(folder, ['diff', '--raw', '--no-abbrev', '-M', '-z', from, to]),
     runGit(folder, ['diff', '-M', from, to]),

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Person } from './commit-facts.ts'
+import { rememberAnswer } from './git-memory.ts'
 import { git, runGit } from './repository-git.ts'
 import type { Account, GitHubState, Repository } from './state.ts'
 
@@ -20,10 +21,10 @@ export async function makeTree(folder: string, base: string | null, entries: rea
   const env = { GIT_INDEX_FILE: index }
   try {
     await git(folder, base === null ? ['read-tree', '--empty'] : ['read-tree', base], { env })
-    const present = new Set((await git(folder, ['ls-files', '-z'], { env })).split('\0'))
+    const present = base === null ? [] : await listTree(folder, base)
     const lines: string[] = []
     for (const { path, mode, sha } of entries) {
-      const below = [...present].filter(each => each === path || each.startsWith(`${path}/`))
+      const below = present.filter(each => each === path || each.startsWith(`${path}/`))
       if (sha === null && below.length === 0) return { kind: 'refused', message: 'GitRPC::BadObjectState' }
       // Whatever stood at the path, or in a folder of that name, is gone.
       for (const each of below) lines.push(`0 ${noObject}\t${each}`)
@@ -36,6 +37,12 @@ export async function makeTree(folder: string, base: string | null, entries: rea
   }
 }
 
+function listTree(folder: string, tree: string): Promise<string[]> {
+  return rememberAnswer(['tree', folder, tree], async () => {
+    return (await git(folder, ['ls-tree', '-r', '-z', '--name-only', tree])).split('\0').filter(path => path !== '')
+  })
+}
+
 async function linesOf(folder: string, { path, mode, sha }: { path: string; mode: string; sha: string }): Promise<string[]> {
   if (mode !== '040000') return [`${mode} ${sha}\t${path}`]
   const listed = await git(folder, ['ls-tree', '-r', '-z', '--format=%(objectmode) %(objectname)%x09%(path)', sha])
@@ -45,9 +52,14 @@ async function linesOf(folder: string, { path, mode, sha }: { path: string; mode
     .map(line => line.replace('\t', `\t${path}/`))
 }
 
-export async function typeOf(folder: string, sha: string): Promise<string | null> {
-  const found = await runGit(folder, ['cat-file', '-t', sha])
-  return found.exitCode === 0 ? found.stdout.toString().trim() : null
+/** The kinds of these objects, in their order; null for what is not there. */
+export async function typesOf(folder: string, shas: readonly string[]): Promise<(string | null)[]> {
+  if (shas.length === 0) return []
+  // One line a question: what holds a break is no name of an object.
+  const input = shas.map(sha => `${sha.replace(/\s/g, '?')}\n`).join('')
+  const { stdout } = await runGit(folder, ['cat-file', '--batch-check=%(objecttype)'], { input })
+  const lines = stdout.toString().split('\n')
+  return shas.map((_, at) => (/^(?:blob|tree|commit|tag)$/.test(lines[at] ?? '') ? (lines[at] ?? null) : null))
 }
 
 type NamedPerson = { [K in keyof Person]?: string | undefined }

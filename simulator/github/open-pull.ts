@@ -1,5 +1,6 @@
 import type { FieldError } from './answer.ts'
 import { openIssue } from './open-issue.ts'
+import { listPullCommits } from './pull-facts.ts'
 import { git, readRef } from './repository-git.ts'
 import { type Account, findRepository, fullName, type GitHubState, type Issue, type Repository } from './state.ts'
 import { writePullRef } from './sync-pulls.ts'
@@ -37,8 +38,8 @@ export async function openPull(state: GitHubState, repository: Repository, given
   if (present) return refuse({ resource: 'PullRequest', code: 'custom', message: `A pull request already exists for ${label}.` })
   const number = given.number ?? repository.nextNumber
   await writePullRef(repository, head.repository, number, head.sha)
-  const ahead = await git(repository.folder, ['rev-list', '--count', head.sha, `^${baseSha}`])
-  if (ahead === '0') {
+  const ahead = await listPullCommits(repository, { head, base: { sha: baseSha } })
+  if (ahead.length === 0) {
     await git(repository.folder, ['update-ref', '-d', `refs/pull/${number}/head`])
     return refuse({ resource: 'PullRequest', code: 'custom', message: `No commits between ${given.base} and ${given.head}` })
   }

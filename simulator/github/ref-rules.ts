@@ -19,8 +19,10 @@ export async function refuseRef(repository: Repository, token: Token | null, upd
   const path = await findWorkflow(repository.folder, token, update)
   if (path !== null) return { by: 'workflows', reasons: [workflowRefusal(path)] }
   if (branch === undefined) return null
-  const facts = await readFacts(repository, update)
   const rule = repository.protections.get(branch)
+  const fitting = repository.rulesets.filter(each => fits(each, branch))
+  if (!rule && fitting.length === 0) return null
+  const facts = await readFacts(repository, update)
   if (rule) {
     const reasons = [
       ...(facts.deletes ? [noDelete] : []),
@@ -30,7 +32,7 @@ export async function refuseRef(repository: Repository, token: Token | null, upd
     ]
     if (reasons.length > 0) return { by: 'protection', reasons }
   }
-  const rules = new Set<string>(repository.rulesets.filter(each => fits(each, branch)).flatMap(each => each.rules))
+  const rules = new Set<string>(fitting.flatMap(each => each.rules))
   const reasons = [
     ...(facts.creates && rules.has('creation') ? [noCreate] : []),
     ...(facts.deletes && rules.has('deletion') ? [noDelete] : []),

@@ -4,21 +4,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/rest'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { type FakeGitHub, type Permissions, type Simulator, startSimulator } from '../../simulator/index.ts'
+import { exchangeFindings, type Finding } from './official-description.ts'
 
 /** One simulator for a test file, with `octo/hello`, its owner `octo` and the maintainer `maria`. */
 export function useSimulator() {
   const held = {} as { simulator: Simulator; scratch: string }
+  const findings: Finding[] = []
   beforeAll(async () => {
-    held.simulator = await startSimulator()
+    held.simulator = await startSimulator({ github: { observe: exchange => findings.push(...exchangeFindings(exchange)) } })
     held.scratch = await mkdtemp(join(tmpdir(), 'simulator-test-'))
     await held.simulator.github.addRepository({ owner: 'octo', name: 'hello', defaultBranch: 'trunk' })
     held.simulator.github.setPermission('octo/hello', 'maria', 'write')
   })
   afterAll(async () => {
     await held.simulator?.close()
-    if (held.scratch) await rm(held.scratch, { recursive: true, force: true })
+    // Git looks after a clone in the background when it has fetched much.
+    if (held.scratch) await rm(held.scratch, { recursive: true, force: true, maxRetries: 5 })
+    expect(findings).toEqual([])
   })
   return {
     get github() {
@@ -43,6 +47,11 @@ export async function mint(
   const auth = createAppAuth({ appId: github.appId, privateKey: github.appPrivateKey, request })
   const { token } = await auth({ type: 'installation', installationId: github.installation(owner).id, refresh: true, ...options })
   return token
+}
+
+/** What the App itself asks with. */
+export async function mintJwt(github: FakeGitHub): Promise<string> {
+  return (await createAppAuth({ appId: github.appId, privateKey: github.appPrivateKey })({ type: 'app' })).token
 }
 
 export const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

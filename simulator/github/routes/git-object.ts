@@ -2,12 +2,13 @@ import type { components } from '@octokit/openapi-types'
 import * as z from 'zod'
 import { type Answer, created, forbidden, notFound, ok, refused } from '../answer.ts'
 import { readCommits } from '../commit-facts.ts'
-import { makeBlob, makeCommit, makeTree, type TreeEntry, typeOf } from '../git-object.ts'
+import { makeBlob, makeCommit, makeTree, type TreeEntry, typesOf } from '../git-object.ts'
 import { nodeId, repositoryApi } from '../links.ts'
 import { grants } from '../permission.ts'
 import { renderGitCommit } from '../render/commit.ts'
 import { git, listRefs, runGit } from '../repository-git.ts'
 import { type Call, route } from '../route.ts'
+import type { Repository } from '../state.ts'
 
 const contents = (level: 'read' | 'write') => ({ anyOf: [['contents', level]] }) satisfies { anyOf: [string, 'read' | 'write'][] }
 const base = '/repos/{owner}/{repo}/git'
@@ -44,7 +45,8 @@ export const gitObjectRoutes = [
     permission: contents('read'),
     apply: async ({ links, repository, params, accept }) => {
       const sha = params.file_sha
-      if ((await typeOf(repository.folder, sha)) !== 'blob') return notFound()
+      const [type] = await typesOf(repository.folder, [sha])
+      if (type !== 'blob') return notFound()
       const { stdout } = await runGit(repository.folder, ['cat-file', 'blob', sha])
       if (/application\/vnd\.github(?:\.v3)?\.raw/.test(accept)) {
         return { status: 200, text: stdout, headers: { 'content-type': 'application/vnd.github.raw; charset=utf-8' } }
@@ -95,9 +97,9 @@ export const gitObjectRoutes = [
       if (!actor) return forbidden()
       const empty = await emptyRepository(call)
       if (empty) return empty
-      if ((await typeOf(folder, tree)) !== 'tree') return refused(422, 'Tree SHA does not exist')
-      for (const parent of parents)
-        if ((await typeOf(folder, parent)) !== 'commit') return refused(422, 'Parent SHA does not exist or is not a commit object')
+      const [type, ...types] = await typesOf(folder, [tree, ...parents])
+      if (type !== 'tree') return refused(422, 'Tree SHA does not exist')
+      if (types.some(each => each !== 'commit')) return refused(422, 'Parent SHA does not exist or is not a commit object')
       const mayBeSigned = token?.kind === 'installation'
       const sha = await makeCommit(state, repository, { ...body, tree, parents, actor, mayBeSigned })
       const [facts] = await readCommits(folder, [sha])
@@ -112,7 +114,8 @@ export const gitObjectRoutes = [
     permission: contents('read'),
     apply: async call => {
       const { folder } = call.repository
-      if ((await typeOf(folder, call.params.commit_sha)) !== 'commit') return notFound()
+      const [type] = await typesOf(folder, [call.params.commit_sha])
+      if (type !== 'commit') return notFound()
       const [facts] = await readCommits(folder, [call.params.commit_sha])
       return facts ? ok(renderGitCommit(call, facts)) : notFound()
     },
@@ -121,8 +124,14 @@ export const gitObjectRoutes = [
 
 type RepoCall = Call<'{repo}'>
 
+/** Repositories that have had a commit: their default branch can not be deleted, so they stay so. */
+const begun = new WeakSet<Repository>()
+
 async function emptyRepository({ repository }: RepoCall): Promise<Answer | null> {
-  return (await listRefs(repository.folder, 'refs/heads/')).length === 0 ? refused(409, 'Git Repository is empty.') : null
+  if (begun.has(repository)) return null
+  if ((await listRefs(repository.folder, 'refs/heads/')).length === 0) return refused(409, 'Git Repository is empty.')
+  begun.add(repository)
+  return null
 }
 
 /** A tree by its own name or by that of a commit or a branch. */
@@ -164,7 +173,8 @@ async function readEntry(folder: string, { path, mode, sha, content }: Entry): P
   if (content !== undefined) return { path, mode, sha: await makeBlob(folder, Buffer.from(content)) }
   const kind = kinds[mode] ?? 'blob'
   // A submodule's commit is in another repository.
-  if (sha && kind !== 'commit' && (await typeOf(folder, sha)) !== kind) return `tree.sha ${sha} is not a valid ${kind}`
+  const [type] = sha && kind !== 'commit' ? await typesOf(folder, [sha]) : [kind]
+  if (type !== kind) return `tree.sha ${sha} is not a valid ${kind}`
   return { path, mode, sha: sha ?? null }
 }
 

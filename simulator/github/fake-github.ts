@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { addAccount } from './add-account.ts'
 import { type DeliveryWish, deliver } from './deliver.ts'
 import type { FaultHandle, FaultRule } from './fault.ts'
+import type { Observe } from './observe.ts'
 import { createPayloads, type Payloads } from './payload.ts'
 import { writeHooks } from './push-rules.ts'
 import { listRefs } from './repository-git.ts'
@@ -48,6 +49,8 @@ export type FakeGitHub = World & {
   /** Requests in order, optionally only those of one row. */
   requests(route?: string): RequestRecord[]
   assertNoUnknownRequests(): void
+  /** From now on it is told of each request that met a row, and of its answer. */
+  observe(listener: Observe): void
   close(): Promise<void>
 }
 
@@ -99,6 +102,7 @@ export async function startFakeGitHub(folder: string, options: GitHubOptions = {
       return state.requests.filter(each => route === undefined || each.route === route)
     },
     assertNoUnknownRequests: () => assertNoUnknownRequests(state),
+    observe: server.observe,
     close: server.close,
   }
 }

@@ -7,17 +7,19 @@ import { createFaults, type Faults } from './fault.ts'
 import { faultAfter, faultBefore } from './fault-answer.ts'
 import { isGitRequest, serveGit } from './git-http.ts'
 import { createLinks, type Links } from './links.ts'
+import { exchangeOf, type Observe } from './observe.ts'
 import { respond } from './respond.ts'
 import { createMatcher, type Match, type Route } from './route.ts'
 import { fullName, type GitHubState, type RequestRecord } from './state.ts'
 
-export type ApiServer = { origin: string; links: Links; faults: Faults; close(): Promise<void> }
+export type ApiServer = { origin: string; links: Links; faults: Faults; observe(listener: Observe): void; close(): Promise<void> }
 
 export type Context = {
   state: GitHubState
   links: Links
   faults: Faults
   match(method: string, path: string): Match | null
+  observe: Observe | null
   /** One write at a time, so that "does it exist already" and "make it" are one act. */
   exclusive: Exclusive
 }
@@ -28,7 +30,8 @@ export async function startServer(state: GitHubState, routes: readonly Route[], 
   const connections = new Map<Socket, number>()
   let connectionsSeen = 0
   const faults = createFaults()
-  const context: Context = { state, links: createLinks(''), faults, match: createMatcher(routes), exclusive: createExclusive() }
+  const match = createMatcher(routes)
+  const context: Context = { state, links: createLinks(''), faults, match, observe: null, exclusive: createExclusive() }
   const server = createServer((request, response) => {
     answer(context, request, response, connections.get(request.socket) ?? 0).catch(error => {
       if (request.destroyed && !request.complete) return
@@ -45,7 +48,10 @@ export async function startServer(state: GitHubState, routes: readonly Route[], 
   await once(server, 'listening')
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   context.links = createLinks(origin)
-  return { origin, links: context.links, faults, close: () => closeServer(server, connections) }
+  const observe = (listener: Observe) => {
+    context.observe = listener
+  }
+  return { origin, links: context.links, faults, observe, close: () => closeServer(server, connections) }
 }
 
 async function closeServer(server: Server, connections: Map<Socket, number>): Promise<void> {
@@ -89,6 +95,7 @@ async function answer(context: Context, request: IncomingMessage, response: Serv
   if (git) return serveGit(context, { ...git, credential, fault, record }, request, response)
   const result = await callApi(context, { match, credential, path, url, record, loseEdit: fault?.kind === 'lost' }, request)
   record.status = result.status
+  if (match) context.observe?.(exchangeOf(match, url, record, result))
   if (fault && (await faultAfter(fault, response, result, record))) return
   respond(state, request, response, result, credential)
 }

@@ -13,7 +13,8 @@ export function useSimulator() {
   const held = {} as { simulator: Simulator; scratch: string }
   const findings: Finding[] = []
   beforeAll(async () => {
-    held.simulator = await startSimulator({ github: { observe: exchange => findings.push(...exchangeFindings(exchange)) } })
+    held.simulator = await startSimulator()
+    held.simulator.github.observe(exchange => findings.push(...exchangeFindings(exchange)))
     held.scratch = await mkdtemp(join(tmpdir(), 'simulator-test-'))
     await held.simulator.github.addRepository({ owner: 'octo', name: 'hello', defaultBranch: 'trunk' })
     held.simulator.github.setPermission('octo/hello', 'maria', 'write')

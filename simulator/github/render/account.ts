@@ -57,3 +57,40 @@ export function renderPublicUser(links: Links, account: Account) {
     updated_at: '2020-01-01T00:00:00Z',
   } satisfies components['schemas']['public-user']
 }
+
+/** As a webhook shows it. */
+export function renderOrganization(links: Links, account: Account) {
+  const api = `${links.api}/orgs/${account.login}`
+  return {
+    login: account.login,
+    id: account.id,
+    node_id: nodeId('O', account.id),
+    url: api,
+    repos_url: `${api}/repos`,
+    events_url: `${api}/events`,
+    hooks_url: `${api}/hooks`,
+    issues_url: `${api}/issues`,
+    members_url: `${api}/members{/member}`,
+    public_members_url: `${api}/public_members{/member}`,
+    avatar_url: `${links.web}/avatars/u/${account.id}?v=4`,
+    description: '',
+  }
+}
+
+/** As asked for by itself. */
+export function renderFullOrganization(links: Links, account: Account) {
+  return {
+    ...renderOrganization(links, account),
+    html_url: `${links.web}/${account.login}`,
+    type: account.type,
+    has_organization_projects: false,
+    has_repository_projects: false,
+    public_repos: 0,
+    public_gists: 0,
+    followers: 0,
+    following: 0,
+    created_at: '2020-01-01T00:00:00Z',
+    updated_at: '2020-01-01T00:00:00Z',
+    archived_at: null,
+  } satisfies components['schemas']['organization-full']
+}

@@ -34,6 +34,16 @@ export function renderCheckRun(state: GitHubState, links: Links, repository: Rep
   } satisfies components['schemas']['check-run']
 }
 
+export function renderAnnotation(
+  links: Links,
+  repository: Repository,
+  run: CheckRun,
+  annotation: CheckRun['output']['annotations'][number],
+) {
+  const blob = `${repositoryWeb(links, repository)}/blob/${run.headSha}/${encodeURIComponent(annotation.path)}`
+  return { ...annotation, blob_href: blob } satisfies components['schemas']['check-annotation']
+}
+
 /** One suite an App and commit. */
 function suiteOf(state: GitHubState, repository: Repository, sha: string): number {
   const id = repository.checkSuites.get(sha) ?? state.nextId()

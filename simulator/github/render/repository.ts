@@ -4,7 +4,7 @@ import { atLeast } from '../permission.ts'
 import { fullName, type Repository, type Role } from '../state.ts'
 import { renderAccount } from './account.ts'
 
-export function renderRepository(links: Links, repository: Repository, role?: Role) {
+export function renderRepository(links: Links, repository: Repository) {
   const openIssues = [...repository.issues.values()].filter(issue => issue.state === 'open').length
   return {
     id: repository.id,
@@ -47,8 +47,13 @@ export function renderRepository(links: Links, repository: Repository, role?: Ro
     watchers: 0,
     default_branch: repository.defaultBranch,
     custom_properties: {},
-    ...(role ? { permissions: renderPermissions(role) } : {}),
   } satisfies components['schemas']['repository'] & Pick<components['schemas']['full-repository'], 'custom_properties'>
+}
+
+/** As asked for by itself: there its network is counted too. */
+export function renderFullRepository(links: Links, repository: Repository, role?: Role) {
+  const counted = { ...renderRepository(links, repository), network_count: 0, subscribers_count: 0 }
+  return { ...counted, ...(role ? { permissions: renderPermissions(role) } : {}) }
 }
 
 /** The legacy booleans; a custom role shows its base role here. */

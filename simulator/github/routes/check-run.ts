@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Answer, created, forbidden, invalid, ok, refused } from '../answer.ts'
 import { paginate } from '../paginate.ts'
-import { renderCheckRun } from '../render/check-run.ts'
+import { renderAnnotation, renderCheckRun } from '../render/check-run.ts'
 import { resolveCommit } from '../repository-git.ts'
 import { type Call, route } from '../route.ts'
 import type { CheckRun, GitHubState } from '../state.ts'
@@ -102,7 +102,11 @@ export const checkRunRoutes = [
     method: 'GET',
     path: '/repos/{owner}/{repo}/check-runs/{check_run_id}/annotations',
     permission: { anyOf: [['checks', 'read']] },
-    apply: call => paginate(call, call.checkRun.output.annotations),
+    apply: call =>
+      paginate(
+        call,
+        call.checkRun.output.annotations.map(each => renderAnnotation(call.links, call.repository, call.checkRun, each)),
+      ),
   }),
   route({
     method: 'GET',

@@ -25,8 +25,9 @@ export const routes: readonly Route[] = [
   ...appRoutes,
   ...serverRoutes,
   ...repositoryRoutes,
-  ...issueRoutes,
+  // Before the issues: `comments` is no number.
   ...commentRoutes,
+  ...issueRoutes,
   ...reactionRoutes,
   ...labelRoutes,
   ...reviewerRoutes,

@@ -141,7 +141,11 @@ export const refRoutes = [
       const name = `refs/heads/${call.params.branch}`
       const tip = await readRef(call.repository.folder, name)
       if (!tip) return refused(404, 'Branch not found')
-      const branch = { ...renderShortBranch(call, { ref: name, sha: tip, type: 'commit' }), commit: await renderCommit(call, tip) }
+      const short = renderShortBranch(call, { ref: name, sha: tip, type: 'commit' })
+      const { branch: leaf } = call.params
+      const self = `${repositoryApi(call.links, call.repository)}/branches/${leaf}`
+      const html = `${call.links.web}/${fullName(call.repository)}/tree/${leaf}`
+      const branch = { ...short, commit: await renderCommit(call, tip), _links: { self, html } }
       return ok(branch satisfies components['schemas']['branch-with-protection'])
     },
   }),
@@ -191,9 +195,5 @@ function renderShortBranch(call: RepoCall, { ref, sha }: Ref) {
       },
     },
     protection_url: `${api}/branches/${name}/protection`,
-    _links: {
-      self: `${api}/branches/${name}`,
-      html: `${call.links.web}/${call.repository.owner.login}/${call.repository.name}/tree/${name}`,
-    },
-  } satisfies components['schemas']['short-branch'] & Record<'_links', object>
+  } satisfies components['schemas']['short-branch']
 }

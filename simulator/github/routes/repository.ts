@@ -3,7 +3,7 @@ import { noContent, notFound, ok, refused } from '../answer.ts'
 import { paginate } from '../paginate.ts'
 import { atLeast, roleNameOf, roleOf } from '../permission.ts'
 import { renderAccount } from '../render/account.ts'
-import { renderPermissions, renderRepository } from '../render/repository.ts'
+import { renderFullRepository, renderPermissions } from '../render/repository.ts'
 import { route } from '../route.ts'
 import { findAccount, type Role } from '../state.ts'
 
@@ -17,7 +17,7 @@ export const repositoryRoutes = [
     permission: 'public',
     apply: ({ links, repository, token }) => {
       const role = token?.kind === 'user' ? roleOf(repository, token.actor) : undefined
-      return ok(renderRepository(links, repository, role))
+      return ok(renderFullRepository(links, repository, role))
     },
   }),
   route({

@@ -1,5 +1,5 @@
 import { notFound, ok } from '../answer.ts'
-import { renderAccount, renderPublicUser } from '../render/account.ts'
+import { renderFullOrganization, renderPublicUser } from '../render/account.ts'
 import { route } from '../route.ts'
 import { findAccount } from '../state.ts'
 
@@ -15,7 +15,7 @@ export const serverRoutes = [
     path: '/rate_limit',
     permission: 'public',
     apply: ({ state }) => {
-      const core = { limit: 5000, used: 0, remaining: 5000, reset: Math.ceil(state.now() / 1000) + 3600, resource: 'core' }
+      const core = { limit: 5000, used: 0, remaining: 5000, reset: Math.ceil(state.now() / 1000) + 3600 }
       return ok({ resources: { core, search: { ...core, limit: 30, remaining: 30 }, graphql: core }, rate: core })
     },
   }),
@@ -40,7 +40,7 @@ export const serverRoutes = [
     permission: 'public',
     apply: ({ state, links, params }) => {
       const account = findAccount(state, params.org)
-      return account?.type === 'Organization' ? ok(renderAccount(links, account)) : notFound()
+      return account?.type === 'Organization' ? ok(renderFullOrganization(links, account)) : notFound()
     },
   }),
 ]

@@ -27,9 +27,14 @@ const createTree = (tree: Entry[], base_tree: string | undefined = base) =>
   outcome(octo.request('POST /repos/octo/hello/git/trees', { tree, ...(base_tree === '' ? {} : { base_tree }) } as never))
 const makeTree = async (tree: Entry[], base_tree?: string) => ((await createTree(tree, base_tree)).data as { sha: string }).sha
 
+const trees = new Map<string, Promise<string>>()
+
 /** A commit on trunk through the API, with these files. */
 async function commitFiles(files: Record<string, string>, more: object = {}, as = octo): Promise<string> {
-  const tree = await makeTree(Object.entries(files).map(([path, content]) => ({ path, mode: '100644', content })))
+  const key = JSON.stringify(files)
+  const made = trees.get(key) ?? makeTree(Object.entries(files).map(([path, content]) => ({ path, mode: '100644', content })))
+  trees.set(key, made)
+  const tree = await made
   return (await as.rest.git.createCommit({ ...hello, message: 'Change', tree, parents: [base], ...more })).data.sha
 }
 

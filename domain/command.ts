@@ -32,7 +32,7 @@ export const commandTable = [
     road: 'fix',
     profile: 'workspace',
     capabilities: ['read', 'write', 'run'],
-    effects: ['reaction', 'progress', 'comment', 'reply', 'check-run', 'push', 'pull-request'],
+    effects: ['reaction', 'progress', 'comment', 'reply', 'check-run', 'push', 'pull-request', 'review'],
     help: 'changes the code and runs the checks: on an issue it opens a pull request, on a pull request it adds a commit',
   },
   {

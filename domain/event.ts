@@ -8,7 +8,7 @@ import { outcomes } from './outcome.ts'
  */
 
 const sha = z.string().regex(/^[0-9a-f]{40}$/)
-const effectKind = z.enum(['reaction', 'progress', 'comment', 'reply', 'check-run', 'push', 'pull-request'])
+const effectKind = z.enum(['reaction', 'progress', 'comment', 'reply', 'check-run', 'push', 'pull-request', 'review'])
 
 const Grant = z.object({
   /** The sandbox profile of every command of this task; fixed for the task's life. */

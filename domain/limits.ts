@@ -4,4 +4,6 @@ export const domainLimits = {
   linkedPartsMax: 200_000,
   /** What of one line of a check's output is looked at for counts; a line that says them is far shorter. */
   countedLineCharactersMax: 4_096,
+  /** Lines of one suggestion, before or after: more of a change is read as a patch. */
+  suggestedLinesMax: 20,
 } as const

@@ -5,12 +5,14 @@ import {
   createPull,
   createReaction,
   createReply,
+  createReview,
   findCheckRun,
   isInHistory,
   listComments,
   listPullsFrom,
   listReactions,
   listReviewComments,
+  listReviews,
   type Octokit,
   type Permissions,
   updateCheckRun,
@@ -149,14 +151,33 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
       return isDone ? { kind: 'found', remote: { id: found.id, url: found.url } } : { kind: 'absent' }
     },
   },
+  review: {
+    permissions: { pull_requests: 'write' },
+    risk: 'medium',
+    compensation: null,
+    send: async (intent, context) => {
+      const body = `${marker('review', context, placeOf(intent, intent.number))}\n${intent.body}`
+      const review = await createReview(context.api, intent, intent.number, { ...intent, body })
+      return { kind: 'done', remote: { id: review.id, url: review.url, comments: intent.comments.length } }
+    },
+    readBack: async (intent, context) => {
+      const place = placeOf(intent, intent.number)
+      const reviews = await listReviews(context.api, intent, intent.number)
+      const ours = reviews.find(review => review.author === context.botLogin && isOurs(review.body, 'review', context, place))
+      return ours ? { kind: 'found', remote: { id: ours.id, url: ours.url, comments: intent.comments.length } } : { kind: 'absent' }
+    },
+  },
   push: {
     permissions: { contents: 'write' },
     risk: 'medium',
     compensation: 'delete the branch',
-    send: async (intent, { git, token }) => {
+    send: async (intent, { git, token, api }) => {
       const result = await git.push(intent, token)
       if (result.kind === 'pushed') return { kind: 'done', remote: { branch: intent.branch, sha: intent.sha } }
       const { reason, refusal, said, remoteSha } = result
+      // A connection that broke is tried again by git itself, and then its own first push is in the way of the second.
+      if (remoteSha !== intent.expect && (await isUnder(api, intent, remoteSha)))
+        return { kind: 'done', remote: { branch: intent.branch, sha: intent.sha } }
       return { kind: 'rejected', reason, remote: { branch: intent.branch, sha: remoteSha ?? '', refusal, said } }
     },
     readBack: async (intent, { git, token, api }) => {
@@ -165,9 +186,7 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
       const remoteSha = read.sha
       if (remoteSha === intent.sha) return { kind: 'found', remote: { branch: intent.branch, sha: remoteSha } }
       if (remoteSha === intent.expect) return { kind: 'absent' }
-      // Somebody may have pushed on top of it by now.
-      if (remoteSha !== null && (await isInHistory(api, intent, intent.sha, remoteSha)))
-        return { kind: 'found', remote: { branch: intent.branch, sha: intent.sha } }
+      if (await isUnder(api, intent, remoteSha)) return { kind: 'found', remote: { branch: intent.branch, sha: intent.sha } }
       return {
         kind: 'other',
         reason: `the branch is at ${remoteSha ?? 'no commit'}, not where it was`,
@@ -199,6 +218,11 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
 function buttonsOf({ status, conclusion }: Intent<'check-run'>) {
   if (status !== 'completed' || conclusion === 'success') return []
   return checkRunButtons.map(({ identifier, label, description }) => ({ identifier, label, description }))
+}
+
+/** Whether what was pushed is in the branch, and somebody has pushed on top of it by now. */
+async function isUnder(api: Octokit, intent: Intent<'push'>, remoteSha: string | null): Promise<boolean> {
+  return remoteSha !== null && (await isInHistory(api, intent, intent.sha, remoteSha))
 }
 
 function commentRow(kind: 'progress' | 'comment'): Pick<EffectKindRow<'comment'>, 'send' | 'readBack'> {

@@ -32,6 +32,13 @@ export const intentSchemas = {
     sha,
     /** What the branch must be before; null = it must not exist. */ expect: sha.nullable(),
   }),
+  /** Remarks on lines of the pull request's diff at this very head; it neither approves nor asks for anything. */
+  review: Place.extend({
+    number: z.int(),
+    headSha: sha,
+    body: z.string(),
+    comments: z.array(z.object({ path: z.string(), startLine: z.int().positive(), line: z.int().positive(), body: z.string() })),
+  }),
   'pull-request': Place.extend({ head: z.string(), base: z.string(), title: z.string(), body: z.string(), draft: z.boolean() }),
 } as const satisfies Record<EffectKind, z.ZodType>
 

@@ -1,6 +1,7 @@
 export { type AdoptTreeOptions, adoptTree } from './adopt-tree.ts'
 export { type ApplyResult, applyChange, type ProvenChange, type Remedy } from './apply-change.ts'
 export { type CommitOptions, commitTree } from './commit-tree.ts'
+export { diffHunks, type Hunk } from './diff-hunks.ts'
 export { diffTrees } from './diff-trees.ts'
 export { type FetchOptions, fetchMirror } from './fetch-mirror.ts'
 export { findStart, readCommitted, type Start } from './find-start.ts'

@@ -59,8 +59,12 @@ export async function pushCommit(options: PushOptions): Promise<PushResult> {
   if (remoteRef.kind === 'failed') return { kind: 'unknown', message: remoteRef.message }
   if (remoteRef.sha === sha) return { kind: 'pushed', remoteSha: sha }
   const row = parsePorcelain(result.stdout, ref)
-  if (row)
-    return { kind: 'rejected', ...classify(row, remoteRef.sha, expect), said: reasonIn(row, result.stderr), remoteSha: remoteRef.sha }
+  // Taken, as far as it says, and somebody may have pushed on top of it by now: the branch's history knows.
+  if (row && row.flag !== '!' && remoteRef.sha !== expect) return { kind: 'unknown', message: `${ref} is at ${remoteRef.sha} by now` }
+  if (row && !row.summary.startsWith(noReport)) {
+    const said = reasonIn(row, result.stderr)
+    return { kind: 'rejected', ...classify(row, remoteRef.sha, expect), said, remoteSha: remoteRef.sha }
+  }
   return await explainSilence(options, remoteRef.sha, call, result)
 }
 
@@ -105,6 +109,9 @@ async function isAncestor(store: Store, older: string, newer: string): Promise<b
   const argv = ['merge-base', '--is-ancestor', older, newer]
   return (await runGit({ gitDir: store.path, argv, wallMs: store.mirror.wallMs })).exitCode === 0
 }
+
+/** Git's own word for an answer that ended before it named the ref. */
+const noReport = '[remote failure]'
 
 type PushRow = { flag: string; summary: string }
 

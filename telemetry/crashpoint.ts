@@ -32,6 +32,8 @@ export const crashpointNames = [
   'effect.push.afterSend',
   'effect.pull-request.beforeSend',
   'effect.pull-request.afterSend',
+  'effect.review.beforeSend',
+  'effect.review.afterSend',
   'bundle.beforeWrite',
   'bundle.afterWrite',
   'cleanup.halfDone',

@@ -19,7 +19,7 @@ export async function apply(task: EffectTask, base: Base | null, proposal: Effec
 }
 
 function isResult({ kind }: EffectProposal): boolean {
-  return kind === 'push' || kind === 'pull-request'
+  return kind === 'push' || kind === 'pull-request' || kind === 'review'
 }
 
 /** Asked right before what people will see as the result: a cancel, the clock or the kill switch still stops it. */

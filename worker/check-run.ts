@@ -1,8 +1,9 @@
 import { checkRunName, conclusionOf, type EffectState, type TaskState } from '../domain/index.ts'
 import type { EffectProposal } from '../effects/index.ts'
+import { deliveryWords } from './delivery-words.ts'
 import { placeOf } from './effect-ports.ts'
 import { workerLimits } from './limits.ts'
-import { pushedCommit, renderEnded } from './render-ended.ts'
+import { renderEnded } from './render-ended.ts'
 import type { EndView } from './words-of-end.ts'
 
 /** The check run that acceptance prepared for this task; null = it has none. */
@@ -42,8 +43,7 @@ export function checkRunEnd(view: EndView): EffectProposal | null {
 
 /** Plain text, one line: it stands in lists. */
 function titleOf({ state, end }: EndView): string {
-  const commit = pushedCommit(state)
-  const words = commit !== null ? `pushed ${commit}` : 'nothing was pushed'
+  const words = (deliveryWords(state) ?? 'nothing was pushed').replaceAll('`', '')
   const reason = end.outcome === 'succeeded' || end.patchOnly !== undefined ? '' : `: ${end.reason}`
   const line = `${end.patchOnly === undefined ? end.outcome : 'delivered as a patch'}, ${words}${reason}`.replace(/\s+/g, ' ')
   return line.length <= workerLimits.checkTitleCharactersMax

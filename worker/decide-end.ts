@@ -67,7 +67,7 @@ function endOfSession({ session }: TaskState): TaskEnd | null {
 }
 
 function isThere(delivered: Delivered | null): boolean {
-  return delivered?.kind === 'pull-request' || delivered?.kind === 'commit'
+  return delivered !== null && ['pull-request', 'commit', 'suggestions'].includes(delivered.kind)
 }
 
 /** True when the session ended in a way after which nothing more is run or delivered; its work so far is kept as a patch. */

@@ -1,17 +1,13 @@
-import { hasPassed, type TaskState } from '../domain/index.ts'
 import { effectId } from '../effects/index.ts'
-import { type PullStanding, readPullStanding } from '../github/index.ts'
 import { apply } from './apply.ts'
 import type { Fallen, Reached } from './deliver.ts'
 import { placeOf } from './effect-ports.ts'
 import type { Commit } from './make-commit.ts'
+import { type Moved, obstacleNow, provenBroken } from './obstacle.ts'
 import type { TaskPlace } from './open-task-workspace.ts'
 import { reapply } from './reapply.ts'
 import { refusalWords, settledWhy } from './refusal-words.ts'
 import type { Base, Task } from './task.ts'
-import { withPatience } from './with-patience.ts'
-
-type Moved = { kind: 'moved'; head: string }
 
 /**
  * A commit on top of the pull request's own branch, which only fast-forwards. A head that moved meanwhile is followed once:
@@ -36,7 +32,7 @@ async function pushOnce(task: Task, base: Base, commit: Commit): Promise<Reached
   const expect = base.start.sha
   // One that was recorded is gone on with as it was: the branch may be at our own commit already.
   const known = state.effects[effectId(task.id, { kind: 'push', ordinal })]
-  const obstacle = known ? null : (provenBroken(state) ?? obstacleIn(await standingOf(task), expect))
+  const obstacle = known ? null : (provenBroken(state) ?? (await obstacleNow(task, expect)))
   if (obstacle) return obstacle
   const intent = { ...placeOf(task), url: task.accepted.repository.url, branch, sha: commit.sha, expect }
   const push = await apply(task, base, { kind: 'push', ordinal, intent })
@@ -44,32 +40,4 @@ async function pushOnce(task: Task, base: Base, commit: Commit): Promise<Reached
   const { sha: head } = push.remote
   if (push.state === 'rejected' && typeof head === 'string' && head !== '' && head !== expect) return { kind: 'moved', head }
   return settledWhy(push, head === '' ? `the branch \`${branch}\` is gone` : refusalWords(push))
-}
-
-/** What a check shows to be broken is not put on somebody's branch; what no check speaks of is, and said to be so. */
-function provenBroken({ checks }: TaskState): Fallen | null {
-  const failing = checks.newCodeNewTests.find(check => !hasPassed(check))
-  return failing ? { kind: 'fallen', why: `\`${failing.name}\` fails with it, and I push nothing broken onto somebody's branch` } : null
-}
-
-/** Read again right before the push: minutes have passed. */
-async function standingOf(task: Task): Promise<PullStanding> {
-  const { owner, repo, repositoryId, installationId } = placeOf(task)
-  const { github } = task.ports
-  if (github === null) throw new Error('a pull request needs a GitHub App')
-  const number = task.accepted.subject?.number ?? 0
-  return await withPatience(task, 'reading the pull request', async () => {
-    const permissions = { metadata: 'read', contents: 'read', pull_requests: 'read' } as const
-    const { token } = await github.mint({ installationId, repositoryId, permissions, for: { taskId: task.id, attempt: task.attempt } })
-    return await readPullStanding(github.api(token), { owner, repo }, number)
-  })
-}
-
-function obstacleIn(standing: PullStanding, expect: string): Fallen | Moved | null {
-  const { state, locked, fork, inMergeQueue, headSha } = standing
-  if (state !== 'open') return { kind: 'fallen', why: `this pull request was ${state} meanwhile` }
-  if (locked) return { kind: 'fallen', why: 'this conversation was locked meanwhile' }
-  if (fork) return { kind: 'fallen', why: 'its head lies in a fork now, where I never push' }
-  if (inMergeQueue) return { kind: 'fallen', why: 'this pull request is in the merge queue, and a push would take it out' }
-  return headSha === expect ? null : { kind: 'moved', head: headSha }
 }

@@ -1,5 +1,6 @@
 import { openPullRequest } from './deliver-branch.ts'
 import { pushToHead } from './deliver-commit.ts'
+import { suggestToFork } from './deliver-suggestions.ts'
 import type { Commit } from './make-commit.ts'
 import type { TaskPlace } from './open-task-workspace.ts'
 import type { Base, Task } from './task.ts'
@@ -8,6 +9,8 @@ export type Delivered =
   | { kind: 'pull-request'; number: number; url: string; draft: boolean; branch: string; sha: string }
   /** Pushed onto the branch of the pull request it was asked for. */
   | { kind: 'commit'; branch: string; sha: string }
+  /** A review with the whole change as suggestions. */
+  | { kind: 'suggestions'; count: number }
   /** `reason` is '' where nothing else was to be tried. */
   | { kind: 'patch'; reason: string }
   | { kind: 'unknown'; reason: string }
@@ -22,7 +25,7 @@ const ladders = {
   issue: [openPullRequest],
   pull: [pushToHead],
   // Fork code never becomes a branch here, and nobody pushes into somebody else's repository.
-  fork: [async () => ({ kind: 'fallen', why: 'its head lies in a fork, where I never push' })],
+  fork: [suggestToFork],
 } as const satisfies Record<string, readonly Rung[]>
 
 /** The delivery ladder: the first rung that holds. A rung that does not says why, and the patch is kept in any case. */

@@ -6,11 +6,18 @@ export function deliveryWords({ accepted, effects }: Pick<TaskState, 'accepted' 
   const pull = last('pull-request')
   if (pull?.state === 'confirmed') return `delivered as #${Number(pull.remote?.['number'])}`
   if (maybeThere(pull)) return 'it is not known whether the pull request was opened'
+  const review = last('review')
+  if (review?.state === 'confirmed') return suggestionWords(Number(review.remote?.['comments']))
+  if (maybeThere(review)) return 'it is not known whether the suggestions were made'
   const push = last('push')
   // On a pull request's own branch the push is all there is to do.
   if (accepted?.pull) return push ? commitWords(push) : null
   if (push?.state === 'confirmed') return `the branch \`${branchOf(push)}\` was pushed; there is no pull request`
   return maybeThere(push) ? 'it is not known whether the branch was pushed' : null
+}
+
+export function suggestionWords(count: number): string {
+  return `the change was suggested in ${count} ${count === 1 ? 'place' : 'places'}`
 }
 
 function commitWords(push: EffectState): string | null {

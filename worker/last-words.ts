@@ -13,7 +13,7 @@ export const progressId = (taskId: string) => `${taskId}:progress:1`
 /**
  * What the thread is told at the end of a task: a message of its own where nothing else is the message (a commit on somebody's
  * branch, a patch, a bad end without a progress comment), and the last text of the progress comment where there is one. None:
- * the pull request, the answer, or the newer task, is the message.
+ * the pull request, the suggestions, the answer, or the newer task, is the message.
  */
 export function lastWords(view: EndView): EffectProposal[] {
   const { state, end } = view
@@ -22,7 +22,8 @@ export function lastWords(view: EndView): EffectProposal[] {
     commentId === null ? [] : [{ kind: 'progress', ordinal: 2, intent: { ...threadOf(state), commentId, body: renderEnded(view) } }]
   if (pushedCommit(state) !== null) return [say(view, renderResult(view)), ...edit]
   if (end.patchOnly !== undefined) return [say(view, renderEnded(view)), ...edit]
-  const isQuiet = commentId !== null || end.outcome === 'succeeded' || end.outcome === 'superseded'
+  const isSuggested = Object.values(state.effects).some(({ kind, state: phase }) => kind === 'review' && phase === 'confirmed')
+  const isQuiet = commentId !== null || isSuggested || end.outcome === 'succeeded' || end.outcome === 'superseded'
   return isQuiet ? edit : [say(view, renderEnded(view))]
 }
 

@@ -45,6 +45,8 @@ export const workerLimits = {
   outputShownCharactersMax: 6_000,
   /** Of an answer in a comment; the prompt asks for fifteen lines. */
   answerCharactersMax: 24_000,
+  /** Suggestions of one review: a change with more of them is read as a patch. */
+  suggestionsMax: 10,
   /** Places that were read, named under an answer. */
   sourcesNamedMax: 12,
   /** How far our clock may be ahead of GitHub's, where a record does not have GitHub's own time. */

@@ -1,4 +1,4 @@
-import { hasPassed, type Payload, type TaskState } from '../domain/index.ts'
+import { type EffectState, hasPassed, type Payload, type TaskState } from '../domain/index.ts'
 import { withoutSecrets } from '../telemetry/index.ts'
 import { deliveryWords } from './delivery-words.ts'
 import { workerLimits } from './limits.ts'
@@ -27,13 +27,20 @@ function textOf(view: EndView): string {
 }
 
 function doneText({ state, now }: EndView): string {
-  const { effects, accepted } = state
-  const pull = Object.values(effects).find(effect => effect.kind === 'pull-request' && effect.state === 'confirmed')
-  const number = pull?.remote?.['number']
-  const result = number ? `: #${number}` : pushedCommit(state) === null ? '' : `: \`${pushedCommit(state)}\``
-  const head = `${verbWords(state)} — done in ${tookWords(state, now)}${costWords(state)}${result}`
+  const { accepted } = state
+  const head = `${verbWords(state)} — done in ${tookWords(state, now)}${costWords(state)}${resultOf(state)}`
   if (accepted && isQuestion({ accepted })) return [head, ...resumedLines(state)].join('\n\n')
   return [head, [checksLine(state), ...resumedLines(state)].join('\n')].join('\n\n')
+}
+
+/** What there is to look at; a question's answer stands above. */
+function resultOf(state: TaskState): string {
+  const done = (kind: EffectState['kind']) =>
+    Object.values(state.effects).find(effect => effect.kind === kind && effect.state === 'confirmed')
+  const [number, places] = [done('pull-request')?.remote?.['number'], done('review')?.remote?.['comments']]
+  if (number !== undefined) return `: #${Number(number)}`
+  if (places !== undefined) return `: suggested in ${Number(places)} ${Number(places) === 1 ? 'place' : 'places'}`
+  return pushedCommit(state) === null ? '' : `: \`${pushedCommit(state)}\``
 }
 
 function cancelledText({ state, end, now, taskId }: EndView): string {

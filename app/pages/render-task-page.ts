@@ -127,6 +127,7 @@ const effectNames: Readonly<Record<string, string>> = {
   comment: 'Comment',
   reply: 'Reply',
   'check-run': 'Check run',
+  review: 'Suggestions',
 }
 
 function links(row: TaskRow, state: TaskState, { k, patch, bundle, githubHost }: PageView): Html {

@@ -15,6 +15,8 @@ const notPassedYet = new Set<string>([
   'effect.reply.afterSend',
   'effect.check-run.beforeSend',
   'effect.check-run.afterSend',
+  'effect.review.beforeSend',
+  'effect.review.afterSend',
 ])
 
 /** Every named point and every event type, before and after. Made from the tables, so that none can be forgotten. */

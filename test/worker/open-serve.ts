@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
-import { ulid } from 'ulid'
 import { type Serving, startServe } from '../../cli/start-serve.ts'
-import { foldTask, type TaskAccepted, type TaskState } from '../../domain/index.ts'
+import { foldTask, type TaskState } from '../../domain/index.ts'
 import { type Ledger, openSqliteLedger } from '../../ledger/index.ts'
 import { type ModelTurn, type Simulator, startSimulator } from '../../simulator/index.ts'
 import { silentLogger } from '../../telemetry/index.ts'
@@ -32,8 +31,6 @@ export type Repo = {
   say(number: number, body: string, play: Play): Promise<TaskState>
   /** The same on a line of the pull request's diff; `threadId` is the comment's. */
   sayOnLine(number: number, body: string, at: { path: string; line: number }, play: Play): Promise<{ state: TaskState; threadId: number }>
-  /** A task as an acceptance of another moment would have made it. */
-  accept(given: { number: number; pull: { headSha: string; headRef: string } }): Promise<TaskState>
   /** Our comments on it, without their markers. */
   ours(number: number): string[]
   /** Check runs of the repository, oldest first. */
@@ -128,7 +125,7 @@ async function openRepo({ name, files, folder, simulator, serving, ledger }: Rep
     model.script(playing(play))
     const before = new Set((await ledger.tasks({ limit: 500 })).map(task => task.taskId))
     await deliver()
-    for (const until = Date.now() + endWallMs; Date.now() < until; await sleep(15)) {
+    for (const until = Date.now() + endWallMs; Date.now() < until; await sleep(50)) {
       const task = (await ledger.tasks({ limit: 500 })).find(each => !before.has(each.taskId))
       if (task?.state === 'ended') return foldTask(await ledger.readEvents(task.taskId))
     }
@@ -154,50 +151,6 @@ async function openRepo({ name, files, folder, simulator, serving, ledger }: Rep
       const payload = await github.payload.pullRequestReviewComment('created', { repo, commentId: comment.id })
       const state = await asked(play, () => github.deliver({ event: 'pull_request_review_comment', payload, to: serving.url }))
       return { state, threadId: comment.id }
-    },
-    async accept({ number, pull }) {
-      const taskId = `t_${ulid()}`
-      const repository = github.state.repositories.get(repo)
-      const sha = (await github.refs(repo))['refs/heads/main'] ?? ''
-      const payload: TaskAccepted = {
-        command: { verb: 'fix', text: '', index: 0 },
-        requester: { login: 'mona', id: 1 },
-        repository: {
-          id: repository?.id ?? 0,
-          owner: 'octo',
-          name,
-          url: github.gitUrl('octo', name),
-          visibility: 'public',
-          defaultBranch: 'main',
-        },
-        installationId: [...github.state.installations.values()].find(({ account }) => account.login === 'octo')?.id ?? 0,
-        subject: { kind: 'pull', number, title: 'A feature', body: '', trusted: true },
-        commentId: null,
-        askedAt: new Date(Date.now() - 1_000).toISOString(),
-        pull: { ...pull, baseRef: 'main', baseSha: sha, fork: false },
-        base: { ref: 'main', sha },
-        grant: {
-          profile: 'workspace',
-          capabilities: ['read', 'write', 'run'],
-          effects: ['progress', 'comment', 'reply', 'check-run', 'push', 'pull-request'],
-        },
-        limits: { turnsMax: 10, wallMs: 600_000, tokensMax: 1_000_000, costMicroUsdMax: null },
-        delivery: 'github',
-        deadlineAt: Date.now() + 600_000,
-      }
-      const task = {
-        taskId,
-        meaningKey: taskId,
-        laneKey: taskId,
-        tenantKey: 'i1',
-        priority: 0,
-        needsWorker: true,
-        actor: 'github:1',
-        commandId: taskId,
-      }
-      return await asked({ turns: [] }, () =>
-        ledger.acceptTask({ ...task, acceptedAt: Date.now(), first: { type: 'task.accepted', payload }, more: [], budgets: [] }),
-      )
     },
     ours: number =>
       [...(github.state.repositories.get(repo)?.comments.values() ?? [])]

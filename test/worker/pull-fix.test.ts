@@ -58,7 +58,7 @@ test('a fix on a pull request is one commit on top of its head, and one comment 
       externalId: taskOf(state),
       status: 'completed',
       conclusion: 'success',
-      title: `succeeded, pushed ${branch?.sha.slice(0, 7)}`,
+      title: `succeeded, ${branch?.sha.slice(0, 7)} was pushed to feature`,
       summary: `**grok fix** — done in TIME: \`${branch?.sha.slice(0, 7)}\`\n\nChecks passed: \`sh check.sh\`.`,
       buttons: [],
     },
@@ -141,22 +141,6 @@ describe('a head that moves while the fix is made', () => {
     expect(comment).toContain('<details><summary>Failing test output (1 lines)</summary>\n\n```\nbroken\n```')
   })
 
-  test('in the same places: nothing is pushed, and the patch is kept', { timeout }, async () => {
-    const repo = await stage.repository('conflict')
-    const number = await repo.pull()
-    let theirs = ''
-    const during = async () => {
-      theirs = await commit(repo, { 'add.sh': 'echo $(expr $1 - $2)\n' })
-    }
-    const state = await repo.say(number, '/grok fix', { turns: [goodFix], during })
-    const why = `newer commits (\`${theirs.slice(0, 7)}\`) changed the same places in \`add.sh\``
-    expect(ends(state)).toEqual(['failed', `it could not be delivered: ${why}`])
-    expect((await repo.branch('feature'))?.sha).toBe(theirs)
-    expect(repo.ours(number)).toEqual([
-      `**grok fix** — done, delivered as a patch\n\nThe change is ready and its checks pass, but ${why}.\n\nApply it: \`git apply --index\` with the patch from the record of this run: \`grokbot runs show ${taskOf(state)}\``,
-    ])
-  })
-
   test('between the last look and the push: the lease refuses it, and the change follows', { timeout }, async () => {
     const repo = await stage.repository('raced')
     const number = await repo.pull()
@@ -189,108 +173,44 @@ describe('a head that moves while the fix is made', () => {
   })
 })
 
-describe('what is not pushed to, with the reason', () => {
-  const rows: [title: string, why: string | RegExp, during: (repo: Repo, number: number) => Promise<unknown>][] = [
-    [
-      'closed',
-      'this pull request was closed meanwhile',
-      async (repo, number) => stage.simulator.github.setIssueState({ repo: repo.name, number, state: 'closed' }),
-    ],
-    ['merged', 'this pull request was merged meanwhile', (repo, number) => stage.simulator.github.mergePull({ repo: repo.name, number })],
-    [
-      'queued',
-      'this pull request is in the merge queue, and a push would take it out',
-      async (repo, number) => {
-        stage.simulator.github.setMergeQueue({ repo: repo.name, number, entry: {} })
-        const head = (await repo.branch('feature'))?.sha ?? ''
-        await repo.git('update-ref', `refs/heads/gh-readonly-queue/main/pr-${number}-${head}`, head)
-      },
-    ],
-    [
-      'deleted',
-      /^this pull request was closed meanwhile$/,
-      repo =>
-        stage.simulator.github
-          .commit({ repo: repo.name, branch: 'feature', files: {} })
-          .then(() => repo.git('update-ref', '-d', 'refs/heads/feature'))
-          .then(() => stage.simulator.github.commit({ repo: repo.name, branch: 'other', from: 'main', files: { x: '1' } })),
-    ],
-  ]
-  test.each(rows)('a pull request that is %s meanwhile', { timeout }, async (name, why, during) => {
-    const repo = await stage.repository(name)
-    const number = await repo.pull()
-    const head = (await repo.branch('feature'))?.sha
-    const state = await repo.say(number, '/grok fix', { turns: [goodFix], during: () => during(repo, number) })
-    expect([state.outcome?.outcome, state.outcome?.patchOnly]).toEqual([
-      'failed',
-      typeof why === 'string' ? why : expect.stringMatching(why),
-    ])
-    expect(pushes(state)).toEqual([])
-    if (name !== 'deleted') expect((await repo.branch('feature'))?.sha).toBe(head)
-    expect(repo.ours(number)).toEqual([
-      expect.stringContaining(`The change is ready and its checks pass, but ${state.outcome?.patchOnly}.`),
+describe('a fork whose own lines are changed', () => {
+  const wrong = { 'add.sh': '# adds\necho $(($1 * $2))\n' }
+  const right = write('add.sh', '# adds\n# two numbers\necho $(($1 + $2))\n')
+  const review = (repo: Repo) => {
+    const { reviews, reviewComments } = stage.simulator.github.state.repositories.get(repo.name) ?? {}
+    return {
+      reviews: [...(reviews?.values() ?? [])].map(({ state, commitSha, body }) => ({
+        state,
+        commitSha,
+        body: body.split('\n').slice(1).join('\n'),
+      })),
+      comments: [...(reviewComments?.values() ?? [])].map(({ path, place, body }) => ({
+        path,
+        line: place?.line,
+        startLine: place?.startLine,
+        body,
+      })),
+    }
+  }
+
+  test('gets one review with the whole change as suggestions, which asks for nothing and approves nothing', { timeout }, async () => {
+    const repo = await stage.repository('suggested')
+    const number = await repo.pull({ fork: 'ravi', files: wrong })
+    const head = await repo.git('rev-parse', `refs/pull/${number}/head`)
+    const state = await repo.say(number, '/grok fix', { turns: [right], words: 'Add the numbers. @maria' })
+    expect(ends(state)).toEqual(['succeeded', 'the checks pass'])
+    const { reviews, comments } = review(repo)
+    expect(reviews).toEqual([{ state: 'COMMENTED', commitSha: head, body: expect.stringContaining(': 1 suggestion\n') }])
+    expect(reviews[0]?.body).toContain(
+      'Checks passed: `sh check.sh`.\n\n**What the model says about it** (not checked)\n\n> Add the numbers. `@maria`',
+    )
+    expect(comments).toEqual([{ path: 'add.sh', line: 2, startLine: null, body: '```suggestion\n# two numbers\necho $(($1 + $2))\n```' }])
+    // The review is the message: nothing else is made there, and nothing is pushed.
+    expect([repo.ours(number), writes(repo).filter(route => route.startsWith('git push'))]).toEqual([[], []])
+    expect(repo.checkRuns().map(({ conclusion, title }) => [conclusion, title])).toEqual([
+      ['success', 'succeeded, the change was suggested in 1 place'],
     ])
   })
-
-  test('a fork, whose code never becomes a branch here', { timeout }, async () => {
-    const repo = await stage.repository('forked')
-    const number = await repo.pull({ fork: 'ravi', files: { 'feature.txt': 'new\n' } })
-    const state = await repo.say(number, '/grok fix', { turns: [goodFix] })
-    expect([state.outcome?.outcome, state.outcome?.patchOnly]).toEqual(['failed', 'its head lies in a fork, where I never push'])
-    expect(writes(repo).filter(route => route.startsWith('git push'))).toEqual([])
-    expect(Object.keys(await stage.simulator.github.refs(repo.name)).sort()).toEqual(['refs/heads/main', `refs/pull/${number}/head`])
-    expect(state.workspace?.baseSha).toBe(await repo.git('rev-parse', `refs/pull/${number}/head`))
-  })
-
-  test('a branch on which a check fails with the change', { timeout }, async () => {
-    const repo = await stage.repository('failing')
-    const number = await repo.pull()
-    const state = await repo.say(number, '/grok fix', { turns: [write('add.sh', 'echo 4\n')] })
-    expect([state.outcome?.outcome, state.outcome?.patchOnly, pushes(state)]).toEqual(['failed', undefined, []])
-    const [comment = ''] = repo.ours(number)
-    expect(comment).toContain('Nothing was pushed.\n\nAfter the change `sh check.sh` still fails, exit 1.')
-    expect(comment).toContain('- Go on: `/grok retry` gives it once more from the start\n- Or say more: `/grok fix <what>`')
-  })
-
-  const refusals: [reason: 'workflows' | 'rules' | 'secret' | 'protected', why: RegExp][] = [
-    [
-      'workflows',
-      /^I may not push here: this repository refuses changes to `\.github\/workflows` from Apps \(GitHub said: "refusing to allow a GitHub App to create or update workflow `\.github\/workflows\/ci\.yml` without `workflows` permission"\)$/,
-    ],
-    [
-      'rules',
-      /^I may not push here: the rules of this repository refuse it \(GitHub said: "GH013: Repository rule violations found for refs\/heads\/feature\. .*- Commits must have verified signatures\."\)$/,
-    ],
-    [
-      'secret',
-      /^I may not push here: the rules of this repository refuse it \(GitHub said: "GH013: Repository rule violations found for refs\/heads\/feature\. .*Push cannot contain secrets.*"\)$/,
-    ],
-    [
-      'protected',
-      /^I may not push here: the rules of this repository refuse it \(GitHub said: "GH006: Protected branch update failed for refs\/heads\/feature\. - Changes must be made through a pull request\."\)$/,
-    ],
-  ]
-  test.each(refusals)('Q51: a push refused for %s is said word for word', { timeout }, async (reason, why) => {
-    const repo = await stage.repository(`refused-${reason}`)
-    const number = await repo.pull()
-    stage.simulator.github.fail({ route: 'git push', fault: { kind: 'decline', reason } })
-    const state = await repo.say(number, '/grok fix', { turns: [goodFix] })
-    expect([state.outcome?.outcome, state.outcome?.patchOnly, pushes(state)]).toEqual(['failed', expect.stringMatching(why), ['rejected']])
-    const said = `The change is ready and its checks pass, but ${state.outcome?.patchOnly}.\n\nApply it: `
-    expect(repo.ours(number)).toEqual([expect.stringContaining(said)])
-    expect(repo.checkRuns().map(({ status, conclusion, buttons }) => [status, conclusion, buttons])).toEqual([
-      ['completed', 'failure', ['retry']],
-    ])
-  })
-})
-
-test('a head that was rewritten before it was fetched, and is gone, ends the task in clear words', { timeout }, async () => {
-  const repo = await stage.repository('gone')
-  const number = await repo.pull()
-  const gone = 'f'.repeat(40)
-  const state = await repo.accept({ number, pull: { headSha: gone, headRef: 'feature' } })
-  expect(ends(state)).toEqual(['failed', `the head ${gone} of this pull request was rewritten and is gone; ask again for the new one`])
-  expect(repo.ours(number)).toEqual([expect.stringContaining('was rewritten and is gone; ask again for the new one')])
 })
 
 test('a session that changes nothing has nothing to push, and its check run is neutral', { timeout }, async () => {

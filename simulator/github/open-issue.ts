@@ -1,9 +1,12 @@
+import { setLabels } from './set-labels.ts'
 import type { Account, Comment, GitHubState, Issue, Repository } from './state.ts'
 
 export type NewIssue = {
   author: Account | null
   title: string
   body: string | null
+  labels?: string[]
+  assignees?: Account[]
   byApp?: boolean
   /** The caller makes a pull request of it, and tells of it then. */
   asPull?: boolean
@@ -28,14 +31,16 @@ export function openIssue(state: GitHubState, repository: Repository, given: New
     stateReason: null,
     locked: false,
     labels: [],
-    assignees: [],
+    assignees: given.assignees ?? [],
     reactions: [],
     createdAt: now,
     updatedAt: now,
     closedAt: null,
+    closedBy: null,
     pull: null,
   }
   repository.issues.set(number, issue)
+  if (given.labels) setLabels(state, repository, issue, given.labels)
   if (!given.asPull) state.emit({ event: 'issues', action: 'opened', repository, issue, sender: given.author })
   return issue
 }
@@ -76,11 +81,13 @@ export function setIssueState(
   issue: Issue,
   to: 'open' | 'closed',
   sender: Account | null,
+  reason: Exclude<Issue['stateReason'], 'reopened'> = 'completed',
 ): void {
   if (issue.state === to || (to === 'open' && issue.pull?.merged)) return
   issue.state = to
-  issue.stateReason = issue.pull ? null : to === 'closed' ? 'completed' : 'reopened'
+  issue.stateReason = issue.pull ? null : to === 'closed' ? reason : 'reopened'
   issue.closedAt = to === 'closed' ? state.now() : null
+  issue.closedBy = to === 'closed' ? sender : null
   issue.updatedAt = state.now()
   const action = to === 'closed' ? 'closed' : 'reopened'
   state.emit({ event: issue.pull ? 'pull_request' : 'issues', action, repository, issue, sender })

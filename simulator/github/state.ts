@@ -129,7 +129,7 @@ export type Issue = {
   author: Account | null
   byApp: boolean
   state: 'open' | 'closed'
-  stateReason: 'completed' | 'not_planned' | 'reopened' | null
+  stateReason: 'completed' | 'not_planned' | 'duplicate' | 'reopened' | null
   locked: boolean
   labels: string[]
   assignees: Account[]
@@ -137,6 +137,7 @@ export type Issue = {
   createdAt: number
   updatedAt: number
   closedAt: number | null
+  closedBy: Account | null
   pull: Pull | null
 }
 

@@ -42,7 +42,7 @@ export function renderIssue(state: GitHubState, links: Links, repository: Reposi
     author_association: associationOf(repository, issue.author),
     active_lock_reason: null,
     body: issue.body,
-    closed_by: null,
+    closed_by: renderMaybe(links, issue.closedBy),
     reactions: renderRollup(`${api}/reactions`, issue.reactions),
     timeline_url: `${api}/timeline`,
     performed_via_github_app: issue.byApp ? renderApp(links, state.app) : null,

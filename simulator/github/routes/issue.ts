@@ -3,9 +3,11 @@ import { created, type FieldError, invalid, ok, refused } from '../answer.ts'
 import { editIssue } from '../edit-issue.ts'
 import { openIssue, setIssueState } from '../open-issue.ts'
 import { paginate } from '../paginate.ts'
+import { atLeast, roleOf } from '../permission.ts'
 import { renderIssue } from '../render/issue.ts'
 import { route } from '../route.ts'
-import { type GitHubState, type Issue, isListed, type Repository } from '../state.ts'
+import { setLabels } from '../set-labels.ts'
+import { findAccount, type GitHubState, type Issue, isListed, type Repository } from '../state.ts'
 import { bodyCharactersMax, characters, titleCharactersMax } from '../text-limit.ts'
 
 const anyIssues = {
@@ -42,7 +44,16 @@ export const issueRoutes = [
       const title = String(body.title)
       const error = titleError('Issue', title) ?? bodyError('Issue', body.body)
       if (error) return invalid(error)
-      const issue = openIssue(state, repository, { author: actor, title, body: body.body ?? null, byApp: token?.kind === 'installation' })
+      // There are no milestones here.
+      if (typeof body.milestone === 'number')
+        return invalid({ resource: 'Issue', code: 'invalid', field: 'milestone', value: body.milestone })
+      const assignees = (body.assignees ?? []).flatMap(login => findAccount(state, login) ?? [])
+      const able = assignees.filter(each => atLeast(roleOf(repository, each), 'read'))
+      if (able.length < (body.assignees ?? []).length)
+        return invalid({ resource: 'Issue', code: 'invalid', field: 'assignees', value: body.assignees })
+      const byApp = token?.kind === 'installation'
+      const wish = { author: actor, title, body: body.body ?? null, labels: body.labels ?? [], assignees, byApp }
+      const issue = openIssue(state, repository, wish)
       return created(renderIssue(state, links, repository, issue))
     },
   }),
@@ -67,7 +78,10 @@ export const issueRoutes = [
       const error = (body.title === undefined ? null : titleError('Issue', body.title)) ?? bodyError('Issue', body.body)
       if (error) return invalid(error)
       editIssue(state, repository, issue, { title: body.title, body: body.body }, actor)
-      if (body.state !== undefined) setIssueState(state, repository, issue, body.state, actor)
+      if (body.labels !== undefined) setLabels(state, repository, issue, body.labels)
+      // Why it was opened again, it says by itself.
+      const reason = body.state_reason === 'reopened' || body.state_reason === null ? undefined : body.state_reason
+      if (body.state !== undefined) setIssueState(state, repository, issue, body.state, actor, reason)
       issue.updatedAt = state.now()
       return ok(renderIssue(state, links, repository, issue))
     },

@@ -3,7 +3,7 @@ import { created, invalid, noContent, notFound, ok } from '../answer.ts'
 import { paginate } from '../paginate.ts'
 import { renderLabel } from '../render/issue.ts'
 import { type Call, route } from '../route.ts'
-import type { GitHubState, Label, Repository } from '../state.ts'
+import { addLabel, setLabels } from '../set-labels.ts'
 
 const names = z.strictObject({ labels: z.array(z.string()) })
 const ofIssue = '/repos/{owner}/{repo}/issues/{issue_number}/labels'
@@ -68,7 +68,7 @@ export const labelRoutes = [
     permission: { thread: 'write' },
     schema: names,
     apply: (call, body) => {
-      setLabels(call, [...call.issue.labels, ...body.labels])
+      setLabels(call.state, call.repository, call.issue, [...call.issue.labels, ...body.labels])
       return ok(shown(call))
     },
   }),
@@ -78,7 +78,7 @@ export const labelRoutes = [
     permission: { thread: 'write' },
     schema: names,
     apply: (call, body) => {
-      setLabels(call, body.labels)
+      setLabels(call.state, call.repository, call.issue, body.labels)
       return ok(shown(call))
     },
   }),
@@ -111,21 +111,4 @@ function shown({ links, repository, issue }: IssueCall) {
     const label = repository.labels.get(name.toLowerCase())
     return label ? [renderLabel(links, repository, label)] : []
   })
-}
-
-/** Putting an unknown label on an issue makes it, as on GitHub. */
-function setLabels({ state, repository, issue }: IssueCall, wanted: string[]): void {
-  const labels = wanted.map(name => repository.labels.get(name.toLowerCase()) ?? addLabel(state, repository, { name }))
-  issue.labels = [...new Set(labels.map(label => label.name))]
-  issue.updatedAt = state.now()
-}
-
-function addLabel(
-  state: GitHubState,
-  repository: Repository,
-  given: { name: string; color?: string | undefined; description?: string | undefined },
-): Label {
-  const label: Label = { id: state.nextId(), name: given.name, color: given.color ?? 'ededed', description: given.description ?? null }
-  repository.labels.set(label.name.toLowerCase(), label)
-  return label
 }

@@ -28,7 +28,7 @@ const benches: Readonly<Record<string, Bench>> = {
   'ledger-append': { what: 'one event made durable', options: [], values: '', load: () => import('./ledger-append.ts') },
   'ledger-claim': { what: 'a claim with 10,000 tasks waiting', options: [], values: '', load: () => import('./ledger-claim.ts') },
   'ledger-deliveries': {
-    what: 'signed deliveries made durable a second',
+    what: 'deliveries made durable a second, by the ledger alone',
     options: [],
     values: '[CLIENTS [BYTES]]',
     load: () => import('./ledger-deliveries.ts'),
@@ -38,6 +38,12 @@ const benches: Readonly<Record<string, Bench>> = {
     options: ['--tasks'],
     values: '',
     load: () => import('./queue.ts'),
+  },
+  intake: {
+    what: 'deliveries through the real receiver, beside Probot; all else stalled',
+    options: ['--clients', '--bytes', '--seconds', '--rounds'],
+    values: '',
+    load: () => import('./intake.ts'),
   },
   fold: { what: 'the state of 10,000 events', options: [], values: '', load: () => import('./fold.ts') },
 }

@@ -7,7 +7,10 @@ import { type OutboxLimits, type OutboxPorts, sendOutbox } from './outbox.ts'
 
 export type IntakeLoop = {
   wake(): void
-  /** True once everything that was stored when it started has been looked at: taken, or found to need GitHub again. */
+  /**
+   * True once everything that was stored when it started has been looked at: taken, or found to need GitHub again. One that
+   * fails speaks for all behind it: a hundred that wait ten seconds each must not keep the process from getting more.
+   */
   caughtUp(): boolean
   /** UTC milliseconds: when it last looked for deliveries, or was done with one. What waits for a GitHub that hangs has its own end. */
   turnedAt(): number
@@ -48,14 +51,17 @@ export function startIntakeLoop(ports: IntakeLoopPorts): IntakeLoop {
   const turned = () => {
     turnedAt = intake.now()
   }
-  const deliveries = { ...ports, backOff: newBackOff(), turned }
+  const looked = () => {
+    caughtUp = true
+  }
+  const deliveries = { ...ports, backOff: newBackOff(), turned, failed: looked }
   const sending = startTurns(ports, stop, async () => {
     if (ports.leadsOutbox()) await sendOutbox(outbox)
   })
   const taking = startTurns(ports, stop, async () => {
     turned()
-    const { taken, looked } = await takePending(deliveries, stop)
-    if (looked < appLimits.deliveriesAtOnceMax) caughtUp = true
+    const { taken, due } = await takePending(deliveries, stop)
+    if (due < appLimits.deliveriesAtOnceMax) looked()
     if (taken > 0) sending.wake()
   })
   return {
@@ -84,10 +90,10 @@ function startTurns({ limits, logger }: IntakeLoopPorts, stop: AbortSignal, turn
   return { wake: () => wake(), ended: run() }
 }
 
-type Taking = IntakeLoopPorts & { backOff: OutboxPorts['backOff']; turned(): void }
+type Taking = IntakeLoopPorts & { backOff: OutboxPorts['backOff']; turned(): void; failed(): void }
 
 /** One delivery that fails keeps no other waiting: it stays pending and is tried again, each time after a longer while. */
-async function takePending({ intake, limits, backOff, turned, logger }: Taking, stop: AbortSignal) {
+async function takePending({ intake, limits, backOff, turned, failed, logger }: Taking, stop: AbortSignal) {
   const pending = await intake.ledger.pendingDeliveries(appLimits.deliveriesAtOnceMax + backOff.waiting())
   const due = pending.filter(({ id }) => backOff.due(id))
   let taken = 0
@@ -99,6 +105,7 @@ async function takePending({ intake, limits, backOff, turned, logger }: Taking, 
       backOff.succeeded(delivery.id)
       taken += 1
     } catch (error) {
+      failed()
       // A process that was away for days tries it once more, and waits once: one fault of a moment must not lose a command.
       if (delivery.receivedAt < intake.now() - limits().effectGiveUpMs && backOff.failures(delivery.id) > 0) {
         backOff.succeeded(delivery.id)
@@ -110,5 +117,5 @@ async function takePending({ intake, limits, backOff, turned, logger }: Taking, 
       logger.error({ error, delivery: delivery.id, waitMs }, 'a delivery could not be taken; it is tried again')
     }
   }
-  return { taken, looked: due.length }
+  return { taken, due: due.length }
 }

@@ -164,5 +164,8 @@ function actionOf(body: Buffer): string | null {
 
 function reply(response: ServerResponse, answer: TextAnswer | PageAnswer) {
   if ('body' in answer) return sendPage(response, answer)
-  response.writeHead(answer.status, { 'content-type': 'text/plain; charset=utf-8', ...answer.headers }).end(answer.text)
+  const bytes = Buffer.from(answer.text)
+  response
+    .writeHead(answer.status, { 'content-type': 'text/plain; charset=utf-8', 'content-length': bytes.length, ...answer.headers })
+    .end(bytes)
 }

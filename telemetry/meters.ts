@@ -28,7 +28,8 @@ export const silentMeters: Meters = {
 
 /** A registry of its own, so that two in one process count apart. The library is loaded here: most processes measure nothing. */
 export async function openMeters<Table extends MetricTable>(table: Table): Promise<Meters<keyof Table & string>> {
-  const { Counter, Gauge, Histogram, Registry } = await import('prom-client')
+  // By its default: a bundle keeps no other name of a package that is CommonJS.
+  const { Counter, Gauge, Histogram, Registry } = (await import('prom-client')).default
   const registry = new Registry()
   const counters = new Map<string, InstanceType<typeof Counter>>()
   const gauges = new Map<string, InstanceType<typeof Gauge>>()

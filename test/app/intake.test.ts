@@ -161,6 +161,24 @@ describe('the loop', () => {
     await until(() => loop.caughtUp())
     await loop.stop()
   })
+  test('is caught up as soon as one of many was found to need GitHub again', async () => {
+    const body = Buffer.from('{}')
+    await app.comment('/grok help')
+    const [{ body: help } = { body }] = await app.ledger.pendingDeliveries(1)
+    for (let index = 0; index < 150; index += 1)
+      await app.ledger.recordDelivery({
+        id: `m-${index}`,
+        event: 'issue_comment',
+        action: 'created',
+        body: help,
+        receivedAt: app.clock.now,
+      })
+    const fault = app.simulator.github.fail({ ...minting, fault: { kind: 'status', status: 500 }, times: 999 })
+    const loop = start()
+    await until(() => loop.caughtUp())
+    await loop.stop()
+    expect(fault.hits()).toBeLessThan(60)
+  })
   test('takes a command while an effect waits for GitHub, and a stop ends that wait at once', async () => {
     await app.comment('/grok help')
     app.simulator.github.fail({ method: 'POST', path: /\/issues\/1\/comments$/, fault: { kind: 'secondary-limit', retryAfterSeconds: 60 } })

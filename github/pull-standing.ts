@@ -45,7 +45,7 @@ async function isInMergeQueue(api: Octokit, { owner, repo }: RepositoryName, num
   } catch (error) {
     if (!isAnswerWithErrors(error) && classifyError(error).kind !== 'rejected') throw error
     const ref = `heads/gh-readonly-queue/${baseRef}/pr-${number}-`
-    const { data } = await api.rest.git.listMatchingRefs({ owner, repo, ref, per_page: 1 })
+    const { data } = await api.rest.git.listMatchingRefs({ owner, repo, ref })
     return data.length > 0
   }
 }

@@ -5,9 +5,11 @@ import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/rest'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../../simulator/index.ts'
-import { outcome, silent } from './fixture.ts'
+import { judge, outcome, silent } from './fixture.ts'
+import type { Finding } from './official-description.ts'
 
 let simulator: Simulator
+let findings: Finding[] = []
 let receiver: Server
 let app: Octokit
 let to: string
@@ -16,6 +18,7 @@ const received: { guid: string; body: string }[] = []
 
 beforeAll(async () => {
   simulator = await startSimulator()
+  findings = judge(simulator.github)
   receiver = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
@@ -31,6 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   receiver.close()
   await simulator.close()
+  expect(findings).toEqual([])
 })
 
 const deliver = (n: number) => simulator.github.deliver({ event: 'ping', payload: { n }, to })

@@ -1,7 +1,7 @@
 import type { Octokit } from '@octokit/rest'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Fault, startSimulator } from '../../simulator/index.ts'
-import { mint, octokit, outcome, useSimulator } from './fixture.ts'
+import { judge, mint, octokit, outcome, useSimulator } from './fixture.ts'
 
 const fixture = useSimulator()
 const hello = { owner: 'octo', repo: 'hello' }
@@ -106,6 +106,7 @@ describe('which requests a fault meets', () => {
 test('with read lag a list does not show what was just written, nor the newest edit; a single read does', async () => {
   let ahead = 0
   const { github, close } = await startSimulator({ github: { now: () => Date.now() + ahead } })
+  const findings = judge(github)
   await github.addRepository({ owner: 'octo', name: 'hello' })
   github.addUser({ login: 'maria' })
   const { number } = github.openIssue({ repo: 'octo/hello', author: 'maria', title: 'T' })
@@ -121,6 +122,7 @@ test('with read lag a list does not show what was just written, nor the newest e
   expect((await lagging.rest.issues.getComment({ ...hello, comment_id: old.id })).data.body).toBe('edited')
   ahead += 61_000
   expect(await listed()).toEqual(['edited', 'young'])
+  expect(findings).toEqual([])
   await close()
 })
 

@@ -11,10 +11,10 @@ import { exchangeFindings, type Finding } from './official-description.ts'
 /** One simulator for a test file, with `octo/hello`, its owner `octo` and the maintainer `maria`. */
 export function useSimulator() {
   const held = {} as { simulator: Simulator; scratch: string }
-  const findings: Finding[] = []
+  let findings: Finding[] = []
   beforeAll(async () => {
     held.simulator = await startSimulator()
-    held.simulator.github.observe(exchange => findings.push(...exchangeFindings(exchange)))
+    findings = judge(held.simulator.github)
     held.scratch = await mkdtemp(join(tmpdir(), 'simulator-test-'))
     await held.simulator.github.addRepository({ owner: 'octo', name: 'hello', defaultBranch: 'trunk' })
     held.simulator.github.setPermission('octo/hello', 'maria', 'write')
@@ -36,6 +36,13 @@ export function useSimulator() {
       return held.scratch
     },
   }
+}
+
+/** From now on what is not as GitHub describes it is added to the list: to be found empty at the end. */
+export function judge(github: FakeGitHub): Finding[] {
+  const findings: Finding[] = []
+  github.observe(exchange => findings.push(...exchangeFindings(exchange)))
+  return findings
 }
 
 /** Mints with the real auth package, as the product does. */

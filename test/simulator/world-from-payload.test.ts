@@ -3,7 +3,7 @@ import type { Octokit } from '@octokit/rest'
 import webhookExamples from '@octokit/webhooks-examples'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Simulator, startSimulator, worldFromPayload } from '../../simulator/index.ts'
-import { git, mint, octokit, outcome, useSimulator } from './fixture.ts'
+import { git, judge, mint, octokit, outcome, useSimulator } from './fixture.ts'
 
 const fixture = useSimulator()
 type Example = { action?: string; repository: { full_name: string; id: number; default_branch: string }; [key: string]: unknown }
@@ -29,7 +29,10 @@ beforeAll(async () => {
 async function withSimulator<T>(work: (simulator: Simulator) => Promise<T>): Promise<T> {
   const simulator = await startSimulator()
   try {
-    return await work(simulator)
+    const findings = judge(simulator.github)
+    const made = await work(simulator)
+    expect(findings).toEqual([])
+    return made
   } finally {
     await simulator.close()
   }

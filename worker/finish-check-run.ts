@@ -33,5 +33,8 @@ async function waitForFirst(task: EffectTask): Promise<void> {
 export async function showRunning(task: EffectTask): Promise<void> {
   const state = await task.log.refresh()
   const id = checkRunId(state)
-  if (id !== null) await markRunning(threadOf(state), id, `Asked by @${task.accepted.requester.login}.`, effectPortsOf(task, null))
+  // An earlier attempt may have finished it and died before the task was ended: it stays finished.
+  const isFinished = state.effects[effectId(task.id, { kind: 'check-run', ordinal: 2 })] !== undefined
+  if (id !== null && !isFinished)
+    await markRunning(threadOf(state), id, `Asked by @${task.accepted.requester.login}.`, effectPortsOf(task, null))
 }

@@ -19,6 +19,11 @@ export type CrashRow = {
   branches: number
   eyes: number
   comments: number
+  /** Answers of ours in threads of a diff, and reviews of ours with their state. */
+  replies: number
+  reviews: string
+  /** Check runs with how they stand. */
+  checkRuns: string
   /** Requests made again although their answer was recorded before. Must be 0. */
   repeatedAnswers: number
   /** Requests made again because a crash cut them off: at most 1 a crash. */
@@ -33,7 +38,8 @@ export type CrashRow = {
   expected: Expected
 }
 
-export type Expected = Pick<CrashRow, 'outcome' | 'pulls' | 'branches' | 'eyes' | 'comments' | 'bundle'>
+export type Expected = Pick<CrashRow, 'outcome' | 'pulls' | 'branches' | 'eyes' | 'comments' | 'bundle'> &
+  Partial<Pick<CrashRow, 'replies' | 'reviews' | 'checkRuns'>>
 
 const endWallMs = 60_000
 
@@ -48,6 +54,7 @@ export async function runCrash(point: string | null, scene: Scene = scenes.fix, 
     files: sampleFiles,
     operator: scene.operator,
     ...(scene.issueAuthor ? { issueAuthor: scene.issueAuthor } : {}),
+    ...(scene.pull ? { pull: scene.pull } : {}),
     ...(redis ? { redisUrl: redis.url } : {}),
   })
   try {
@@ -136,6 +143,7 @@ async function takeStock(
     branches: refs.filter(ref => ref.startsWith('refs/heads/grok/')).length,
     eyes: eyesOf(stage),
     comments: [...(repository?.comments.values() ?? [])].filter(comment => comment.author?.login.endsWith('[bot]')).length,
+    ...remarksOf(stage),
     repeatedAnswers,
     reasked,
     repeatedRuns: repeatedRuns(state, stage.runCounts()),
@@ -154,6 +162,17 @@ async function bundleVerifies({ dataDir, ledger }: Stage, taskId: string): Promi
   if (verification.kind === 'fault') throw new Error(`the bundle has a fault: ${verification.fault.message}`)
   const { entries } = await ledger.readRecord(taskId)
   return verification.signed === 'trusted' && entries.some(({ header }) => header.hash === verification.bundle.manifest.headHash)
+}
+
+function remarksOf({ simulator }: Stage): Pick<CrashRow, 'replies' | 'reviews' | 'checkRuns'> {
+  const { reviews, reviewComments, checkRuns } = simulator.github.state.repositories.get('octo/parser') ?? {}
+  const isOurs = ({ author }: { author: { login: string } | null }) => author?.login.endsWith('[bot]') ?? false
+  return {
+    replies: [...(reviewComments?.values() ?? [])].filter(each => isOurs(each) && each.inReplyTo !== null).length,
+    // A reply is a review of its own, with nothing in it.
+    reviews: [...(reviews?.values() ?? [])].flatMap(each => (isOurs(each) && each.body !== '' ? [each.state] : [])).join(),
+    checkRuns: [...(checkRuns?.values() ?? [])].map(({ status, conclusion }) => `${status} ${conclusion}`).join(),
+  }
 }
 
 function eyesOf({ simulator }: Stage): number {

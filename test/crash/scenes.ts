@@ -45,7 +45,14 @@ export function nextTurn(request: ChatRequest): ModelTurn {
 export const sampleFiles = files
 
 /** One road through the product with what must be there at its end, however often it was killed on the way. */
-export type Scene = { script: TurnFunction; operator: object; issueAuthor?: string; play(stage: Stage): Promise<void>; expected: Expected }
+export type Scene = {
+  script: TurnFunction
+  operator: object
+  issueAuthor?: string
+  pull?: StageOptions['pull']
+  play(stage: Stage): Promise<void>
+  expected: Expected
+}
 
 const sayFix = (stage: Stage) => stage.comment('/grok fix')
 const nothing = { pulls: 0, branches: 0 }
@@ -63,6 +70,28 @@ export const scenes = {
     issueAuthor: 'lena',
     play: sayFix,
     expected: { outcome: 'succeeded', pulls: 1, branches: 1, eyes: 1, comments: 1, bundle: true },
+  },
+  /** Asked in a thread of the diff: the commit goes onto the branch, and its message into the thread. */
+  pull: {
+    script: nextTurn,
+    operator: {},
+    pull: { files: { 'note.txt': 'a note\n' }, fork: false },
+    play: stage => stage.commentOnLine('/grok fix'),
+    expected: {
+      ...{ outcome: 'succeeded', pulls: 1, branches: 0, eyes: 0, comments: 1, bundle: true },
+      ...{ replies: 1, reviews: '', checkRuns: 'completed success' },
+    },
+  },
+  /** The line that is changed is the fork's own, so that the change can be suggested. */
+  fork: {
+    script: nextTurn,
+    operator: {},
+    pull: { files: { 'parser.js': 'exports.parse = text => text.split(";")[0].split("=").slice()\n' }, fork: true },
+    play: stage => stage.commentOnLine('/grok fix'),
+    expected: {
+      ...{ outcome: 'succeeded', pulls: 1, branches: 0, eyes: 0, comments: 1, bundle: true },
+      ...{ replies: 0, reviews: 'COMMENTED', checkRuns: 'completed success' },
+    },
   },
   refused: {
     script: nextTurn,

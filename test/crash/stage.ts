@@ -26,6 +26,8 @@ export type Stage = {
   /** Starts one process of the distributed form; needs a stage that was opened with a Redis. */
   start(command: 'app' | 'worker', crashpoint?: string): Promise<Server>
   comment(body: string, author?: string): Promise<void>
+  /** The same on the first line of the diff of the stage's pull request. */
+  commentOnLine(body: string): Promise<void>
   waitForEvent(type: EventType): Promise<void>
   /** Replaces the operator's file while processes run. */
   writeOperator(text: string): void
@@ -49,6 +51,8 @@ export type StageOptions = {
   files: Readonly<Record<string, string>>
   operator?: object
   issueAuthor?: string
+  /** A pull request beside the issue, with these files in its head, from a branch here or from a fork. */
+  pull?: { files: Readonly<Record<string, string>>; fork: boolean }
   /** Where the bell of the distributed form hangs. */
   redisUrl?: string
 }
@@ -79,7 +83,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const servers = new Set<ChildProcess>()
   const ledger = openSqliteLedger({ dataDir, durability: 'process', clock: Date.now })
   let url = ''
-  let last: { payload: object; id: string } | null = null
+  let last: { event: string; payload: object; id: string } | null = null
   const counter = watchCounter(dataDir)
   const settings = settingsOf(simulator, dataDir, options.redisUrl)
   async function start(command: keyof typeof settings, crashpoint?: string) {
@@ -98,8 +102,15 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     async comment(body, author = 'mona') {
       const comment = await simulator.github.comment({ repo, number: 1, author, body })
       const payload = simulator.github.payload.issueComment('created', { repo, commentId: comment.id })
-      last = { payload, id: deliveryOf(comment.id) }
-      await simulator.github.deliver({ event: 'issue_comment', to: url, ...last })
+      last = { event: 'issue_comment', payload, id: deliveryOf(comment.id) }
+      await simulator.github.deliver({ to: url, ...last })
+    },
+    async commentOnLine(body) {
+      const path = Object.keys(options.pull?.files ?? {})[0] ?? ''
+      const comment = await simulator.github.reviewComment({ repo, number: 2, author: 'mona', body, path, line: 1 })
+      const payload = await simulator.github.payload.pullRequestReviewComment('created', { repo, commentId: comment.id })
+      last = { event: 'pull_request_review_comment', payload, id: deliveryOf(comment.id) }
+      await simulator.github.deliver({ to: url, ...last })
     },
     async waitForEvent(type) {
       for (const until = Date.now() + eventWallMs; Date.now() < until; await sleep(20)) {
@@ -110,7 +121,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     },
     writeOperator: text => writeFileSync(path.join(dataDir, 'operator.yml'), text),
     async redeliver() {
-      if (last) await simulator.github.deliver({ event: 'issue_comment', to: url, ...last })
+      if (last) await simulator.github.deliver({ to: url, ...last })
     },
     async close() {
       counter.stop()
@@ -125,7 +136,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
 const eventWallMs = 90_000
 const deliveryOf = (commentId: number) => `00000000-0000-4000-8000-${String(commentId).padStart(12, '0').slice(-12)}`
 
-async function prepareGitHub({ github }: Simulator, folder: string, { files, issueAuthor = 'mona' }: StageOptions) {
+async function prepareGitHub({ github }: Simulator, folder: string, { files, issueAuthor = 'mona', pull }: StageOptions) {
   const from = path.join(folder, 'sample')
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(path.join(from, path.dirname(name)), { recursive: true })
@@ -137,6 +148,11 @@ async function prepareGitHub({ github }: Simulator, folder: string, { files, iss
   github.setPermission(repo, 'mona', 'write')
   github.setPermission(repo, 'lena', 'read')
   await github.openIssue({ repo, author: issueAuthor, title: 'parser crashes on empty input', body: 'It should return an empty list.' })
+  if (!pull) return
+  if (pull.fork) await github.addRepository({ owner: 'lena', name: 'parser', forkOf: repo })
+  const author = pull.fork ? 'lena' : 'mona'
+  await github.commit({ repo: pull.fork ? 'lena/parser' : repo, branch: 'feature', from: 'main', files: { ...pull.files }, author })
+  await github.openPull({ repo, author, title: 'A parser', head: pull.fork ? 'lena:feature' : 'feature' })
 }
 
 /** One process of the program, with its log; resolves when it says what it says once it is ready, or was killed before. */

@@ -107,7 +107,7 @@ type Started = {
 
 function startProcess(argv: readonly string[], settings: Record<string, string>): Started {
   // Nothing of the caller's own settings: an App key in it would be refused by a worker, and rightly.
-  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LOG_LEVEL: 'info', ...settings }
+  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LOG_LEVEL: 'info' as const, ...settings }
   const child = spawn(process.execPath, [entryPath('main'), ...argv], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   const exited = once(child, 'exit')
   const lines: Record<string, unknown>[] = []

@@ -24,6 +24,7 @@ export type EffectiveConfig = {
   protected: Setting<readonly string[]>
   /** Whether CI starts on our commits by itself. Null: not on those of a task that read a stranger's text. */
   ci: Setting<CiStart | null>
+  links: Setting<'page' | 'artifact'>
   policy: Setting<'required' | 'prefer'>
   roots: Setting<readonly string[]>
   masked: Setting<readonly string[]>
@@ -57,6 +58,7 @@ export function effectiveConfig(
     include: fromRepository(wanted.include, []),
     protected: fromRepository(wanted.protected, []),
     ci: mergeCi(operator, wanted.ci),
+    links: fromRepository<'page' | 'artifact'>(wanted.links, 'page'),
     policy: fromOperator(sandbox?.policy, 'required'),
     roots: fromOperator(sandbox?.roots, []),
     masked: fromOperator(sandbox?.masked, []),

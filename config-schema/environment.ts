@@ -18,6 +18,8 @@ const Environment = z.object({
   OPENAI_BASE_URL: z.url().optional(),
   OPENAI_MODEL: z.string().optional(),
   XAI_API_KEY: z.string().optional(),
+  /** Where the pages of this installation are reached from outside, such as https://grok.example; unset, no links are written. */
+  GROKBOT_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** With it the figures of a process can be read from elsewhere, and only with it. */
   GROKBOT_METRICS_TOKEN: z.string().min(16).optional(),
   GROKBOT_DATA: z.string().optional(),

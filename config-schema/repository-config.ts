@@ -30,6 +30,10 @@ export const RepositoryConfig = z.strictObject({
     .enum(['always', 'after-approval'])
     .optional()
     .describe('Whether CI starts on commits of ours by itself; unset, it does unless text of people without write access was read.'),
+  links: z
+    .enum(['page', 'artifact'])
+    .optional()
+    .describe('Whether our comments link to the page of a run, which whoever has the link can read; `artifact`: they do not.'),
   limits: z
     .strictObject({
       turnsMax: z.int().positive().optional(),

@@ -146,7 +146,14 @@ export const eventSchemas = {
     /** Why it is to end: somebody stopped it, a newer task makes it needless, its issue was closed. Absent: somebody stopped it. */
     kind: z.enum(['cancel', 'superseded', 'closed']).optional(),
   }),
-  'workspace.opened': z.object({ baseSha: sha, baseTree: sha, files: z.int(), sandbox: SandboxReport }),
+  'workspace.opened': z.object({
+    baseSha: sha,
+    baseTree: sha,
+    files: z.int(),
+    sandbox: SandboxReport,
+    /** Present: this repository wants no links to pages in its threads. */
+    links: z.literal('artifact').optional(),
+  }),
   'setup.settled': z.object({
     commands: z.array(z.string()),
     source: z.enum(['configured', 'detected', 'none']),

@@ -4,6 +4,7 @@ import { placeOf } from './effect-ports.ts'
 import type { Commit } from './make-commit.ts'
 import { refusalWords, settledWhy } from './refusal-words.ts'
 import { renderPullRequest, renderTitle } from './render-pull-request.ts'
+import { runLinks } from './run-links.ts'
 import type { Base, Task } from './task.ts'
 
 /** A new branch of our own, then a pull request from it. */
@@ -20,7 +21,12 @@ export async function openPullRequest(task: Task, base: Base, commit: Commit): P
   // What a stranger wrote may have steered the session: a person looks before anybody takes it for finished.
   const draft = state.verdict?.verdict !== 'proven' || state.taint.length > 0
   const title = renderTitle(state.session?.ended?.text ?? '', accepted.subject)
-  const body = renderPullRequest(state, task.settings.prefix, task.settings.limits.bodyCharactersMax)
+  const body = renderPullRequest(
+    state,
+    task.settings.prefix,
+    task.settings.limits.bodyCharactersMax,
+    runLinks(task.id, state, task.ports.link),
+  )
   const pull = await apply(task, base, {
     kind: 'pull-request',
     ordinal: 1,

@@ -4,8 +4,10 @@ import { checkRunEnd, isUnderWay } from './check-run.ts'
 import { deliveryWords } from './delivery-words.ts'
 import { placeOf } from './effect-ports.ts'
 import { workerLimits } from './limits.ts'
+import type { WorkerPorts } from './ports.ts'
 import { pushedCommit, renderEnded } from './render-ended.ts'
 import { renderResult } from './render-result.ts'
+import { runLinks } from './run-links.ts'
 import type { EndSettings, EndView } from './words-of-end.ts'
 
 export const progressId = (taskId: string) => `${taskId}:progress:1`
@@ -39,11 +41,16 @@ export function say({ taskId, state }: Pick<EndView, 'taskId' | 'state'>, body: 
  * What is left to be said when the task has ended: a comment that turned out to be there still says "running", one that is
  * not there leaves a bad end unsaid, and what was not known when the last words were said may be known now.
  */
-export function wordsLeft(taskId: string, events: readonly RecordedEvent[], settings: EndSettings): EffectProposal[] {
+export function wordsLeft(
+  taskId: string,
+  events: readonly RecordedEvent[],
+  settings: EndSettings & Pick<WorkerPorts, 'link'>,
+): EffectProposal[] {
   const state = foldTask(events)
   const { effects, outcome } = state
   if (outcome === null) return []
-  const view = { taskId, state, end: endOf(outcome), now: outcome.at, ...settings }
+  const links = runLinks(taskId, state, settings.link)
+  const view = { taskId, state, end: endOf(outcome), now: outcome.at, links, ...settings }
   const first = effects[progressId(taskId)]?.state
   const hasReply = Object.values(effects).some(({ kind, attempt }) => kind === 'reply' && attempt > 0)
   const words = first === 'confirmed' || first === 'rejected' || hasReply ? lastWords(view) : []

@@ -40,7 +40,7 @@ export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPla
     await task.log.record({
       type: 'workspace.opened',
       commandId: `${task.id}:workspace`,
-      payload: { baseSha, baseTree, files, sandbox: report },
+      payload: { baseSha, baseTree, files, sandbox: report, ...(base.config.links.value === 'artifact' ? { links: 'artifact' } : {}) },
     })
   }
   await raiseForkTaint(task)

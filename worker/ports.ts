@@ -29,6 +29,8 @@ export type WorkerPorts = {
   /** Where a session runs: a worker thread of its own (`serve`) or this thread (one-session processes). */
   sessionPlace: 'thread' | 'here'
   markerKey: Uint8Array
+  /** The address of a task's page, from when it was accepted; null = this installation has no pages. */
+  link: ((taskId: string, acceptedAt: number) => string) | null
   signer: Signer | null
   /** Told of each attempt that begins here. */
   claimed?(claim: Claim): void

@@ -7,6 +7,7 @@ import { commentOf, lastWords, progressId, threadOf } from './last-words.ts'
 import { orLeave } from './or-leave.ts'
 import { renderRunning } from './render-progress.ts'
 import { isQuestion } from './road.ts'
+import { runLinks } from './run-links.ts'
 import { stopOf } from './stopped.ts'
 import { OwnershipLost } from './task-log.ts'
 import { viewOf } from './words-of-end.ts'
@@ -51,7 +52,8 @@ export function startProgressComment(task: EffectTask): ProgressComment {
   let isShown = false
   const state = () => task.log.state()
   const body = () => {
-    const view = { state: state(), now: ports.now(), doing: words, next: nextWords, prefix: settings.prefix }
+    const links = runLinks(task.id, state(), ports.link)
+    const view = { state: state(), now: ports.now(), doing: words, next: nextWords, prefix: settings.prefix, links }
     return renderRunning({ ...view, updateGapMs: progressGapMs })
   }
 

@@ -2,8 +2,8 @@ import { type EffectState, hasPassed, type Payload, type TaskState } from '../do
 import { withoutSecrets } from '../telemetry/index.ts'
 import { deliveryWords } from './delivery-words.ts'
 import { workerLimits } from './limits.ts'
-import { patchPlace } from './patch-place.ts'
 import { isQuestion } from './road.ts'
+import { applyWords, pageWords, patchWords, recordWords } from './run-links.ts'
 import { costWords, type EndView, inCode, inertStart, resumedLines, tookWords, verbWords } from './words-of-end.ts'
 
 type Check = Payload<'check.settled'>
@@ -26,11 +26,11 @@ function textOf(view: EndView): string {
   }
 }
 
-function doneText({ state, now }: EndView): string {
+function doneText({ state, now, links }: EndView): string {
   const { accepted } = state
   const head = `${verbWords(state)} — done in ${tookWords(state, now)}${costWords(state)}${resultOf(state)}`
   if (accepted && isQuestion({ accepted })) return [head, ...resumedLines(state)].join('\n\n')
-  return [head, [checksLine(state), ...resumedLines(state)].join('\n')].join('\n\n')
+  return [head, [[checksLine(state), pageWords(links)].filter(Boolean).join(' '), ...resumedLines(state)].join('\n')].join('\n\n')
 }
 
 /** What there is to look at; a question's answer stands above. */
@@ -43,24 +43,24 @@ function resultOf(state: TaskState): string {
   return pushedCommit(state) === null ? '' : `: \`${pushedCommit(state)}\``
 }
 
-function cancelledText({ state, end, now, taskId }: EndView): string {
-  const patch = keptPatch(state) ? ` The patch so far is in ${patchPlace(taskId)}.` : ''
+function cancelledText({ state, end, now, taskId, links }: EndView): string {
+  const patch = keptPatch(state) ? ` ${patchWords(taskId, links, 'Patch so far')}.` : ''
   const reason = inertStart(end.reason, state, 1_000)
   return `${verbWords(state)} — ${reason} after ${tookWords(state, now)}${costWords(state)}.${pushedWords(state)}${patch}`
 }
 
 /** The words of a lower rung: what was asked for is done, and lies where it could be put. */
-function patchText({ state, end, taskId }: EndView): string {
+function patchText({ state, end, taskId, links }: EndView): string {
   const proven = state.verdict?.verdict === 'proven'
   return [
     `${verbWords(state)} — done, delivered as a patch${costWords(state).replace(', ', '. ')}`,
     `The change is ready${proven ? ' and its checks pass' : ''}, but ${inertStart(end.patchOnly ?? '', state, 1_000)}.${pushedLater(state)}`,
     ...(proven ? [] : [`No check proves it${reasonsOf(state)}.`]),
-    [`Apply it: \`git apply --index\` with the patch from ${patchPlace(taskId)}`, ...resumedLines(state)].join('\n'),
+    [`Apply it: ${applyWords(links)}${links ? '' : ` with the patch from ${recordWords(taskId)}`}`, ...resumedLines(state)].join('\n'),
   ].join('\n\n')
 }
 
-function failedText({ state, end, now, prefix, taskId }: EndView): string {
+function failedText({ state, end, now, prefix, taskId, links }: EndView): string {
   const verb = state.accepted?.command.verb ?? 'fix'
   const word =
     end.outcome === 'errored'
@@ -75,7 +75,7 @@ function failedText({ state, end, now, prefix, taskId }: EndView): string {
     `${verbWords(state)} — ${word} after ${tookWords(state, now)}${costWords(state)}.${pushedWords(state)}`,
     [...stillFailing(failing), inertStart(end.reason, state, 1_000)].join('\n'),
     [
-      ...(keptPatch(state) ? [`- Kept: the change as a patch, in ${patchPlace(taskId)}; apply it with \`git apply --index\``] : []),
+      ...(keptPatch(state) ? [`- Kept: ${patchWords(taskId, links, 'the change as a patch')}; apply it with ${applyWords(links)}`] : []),
       `- Go on: \`${prefix} retry\` gives it once more from the start`,
       `- Or say more: \`${prefix} ${verb} <what>\``,
     ].join('\n'),

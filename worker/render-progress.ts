@@ -2,17 +2,26 @@ import { duration, money, resultWords, type TaskState } from '../domain/index.ts
 import { withoutSecrets } from '../telemetry/index.ts'
 import { workerLimits } from './limits.ts'
 import { countFiles, filesRead } from './read-files.ts'
+import type { RunLinks } from './run-links.ts'
 import { clock, costWords, inCode, inertStart, resumedLines, verbWords } from './words-of-end.ts'
 
 /** What is happening now, for the comment of a running task; `doing` is our own word or the model's tool call. */
-export type RunningView = { state: TaskState; now: number; doing: string; next: string; prefix: string; updateGapMs: number }
+export type RunningView = {
+  state: TaskState
+  now: number
+  doing: string
+  next: string
+  prefix: string
+  updateGapMs: number
+  links: RunLinks | null
+}
 
 /** At most 12 lines; the verdict first, so that a mail's preview says enough. */
 export function renderRunning(view: RunningView): string {
   return withoutSecrets(textOfRunning(view))
 }
 
-function textOfRunning({ state, now, doing, next, prefix, updateGapMs }: RunningView): string {
+function textOfRunning({ state, now, doing, next, prefix, updateGapMs, links }: RunningView): string {
   const startedAt = state.attempts[0]?.at ?? now
   const limits = state.accepted?.limits
   const wall = limits ? ` of ${duration(limits.wallMs)}` : ''
@@ -24,7 +33,7 @@ function textOfRunning({ state, now, doing, next, prefix, updateGapMs }: Running
     `- Now: ${inertStart(doing.replace(/\s+/g, ' '), state, 120)}`,
     ...(next === '' ? [] : [`- Next: ${next}`]),
     '',
-    `\`${prefix} cancel\` stops it`,
+    `${links ? `[Run page](${links.page}) · ` : ''}\`${prefix} cancel\` stops it`,
     ...resumedLines(state),
     `<sub>as of ${clock(now)} UTC, updated at most every ${Math.round(updateGapMs / 1000)} s</sub>`,
   ].join('\n')

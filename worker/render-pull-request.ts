@@ -12,6 +12,7 @@ import { joinBlocks, makeInert, makeInertForCommit } from '../effects/index.ts'
 import { withheldWords, withoutSecrets } from '../telemetry/index.ts'
 import { type AnswerParts, cleanHeading, type PartName, partNames, readAnswerParts } from './answer-parts.ts'
 import { branchFolder, workerLimits } from './limits.ts'
+import { pageWords, type RunLinks } from './run-links.ts'
 
 /** GitHub's own words: the last lines of a commit's message, after two that are empty. Drafts start workflows too. */
 export const skipChecks = '\n\nskip-checks: true\n'
@@ -42,7 +43,7 @@ function inertTitle(text: string, charactersMax: number): string {
 }
 
 /** The body as a person reads it: verdict first, evidence by code, the model's prose in its own block, all of it listed. */
-export function renderPullRequest(state: TaskState, prefix: string, charactersMax: number): string {
+export function renderPullRequest(state: TaskState, prefix: string, charactersMax: number, links: RunLinks | null): string {
   const accepted = required(state.accepted, 'task.accepted')
   const { change, commit, verdict, session } = state
   const text = session?.ended?.text ?? ''
@@ -61,6 +62,7 @@ export function renderPullRequest(state: TaskState, prefix: string, charactersMa
       checksTable(state, accepted.base.sha, commit?.sha ?? ''),
       said(state, parts, ['lookFirst', 'notTested']),
       ...(spread ? [withheldWords] : [changedTests(files), leftOut(change), filesBlock(state, files), modelBlock(state, parts)]),
+      pageWords(links),
       `<sub>Asked by @${accepted.requester.login}${accepted.subject ? ` in #${accepted.subject.number}` : ''}. Comment \`${prefix} help\` for what else it can do.</sub>`,
     ],
     charactersMax,

@@ -5,10 +5,11 @@ import { readAnswerParts } from './answer-parts.ts'
 import { workerLimits } from './limits.ts'
 import { checksLine, pushedCommit } from './render-ended.ts'
 import { changedTests, ciBlock, holdsSpread, leftOut, modelBlock, said, taintBlock } from './render-pull-request.ts'
+import { pageWords } from './run-links.ts'
 import { costWords, type EndView, inCode, resumedLines, tookWords, verbWords } from './words-of-end.ts'
 
 /** The message of a fix on a pull request: the commit, what it changed, what the checks say, and the model's words apart. */
-export function renderResult({ state, now, bodyCharactersMax }: EndView): string {
+export function renderResult({ state, now, bodyCharactersMax, links }: EndView): string {
   const proven = state.verdict?.verdict === 'proven'
   const spread = holdsSpread(state)
   const parts = readAnswerParts(spread ? '' : withoutSecrets(state.session?.ended?.text ?? ''))
@@ -36,6 +37,7 @@ export function renderResult({ state, now, bodyCharactersMax }: EndView): string
             leftOut(state.change),
             modelBlock(state, { ...parts, rest: [parts.title, parts.rest].filter(Boolean).join('\n\n') }),
           ]),
+      pageWords(links),
     ],
     bodyCharactersMax,
   )

@@ -72,7 +72,7 @@ async function settleOne(
 
 async function sayLastWords(taskId: string, ports: SweepPorts, effectPorts: EffectPorts): Promise<Settled[]> {
   const { prefix, limits } = await ports.settings()
-  const settings = { prefix, bodyCharactersMax: limits.bodyCharactersMax }
+  const settings = { prefix, bodyCharactersMax: limits.bodyCharactersMax, link: ports.link }
   const settled: Settled[] = []
   for (const proposal of wordsLeft(taskId, await ports.ledger.readEvents(taskId), settings)) {
     if (ports.stop.aborted) break

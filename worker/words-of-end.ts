@@ -3,14 +3,17 @@ import { makeInert } from '../effects/index.ts'
 import { withoutSecrets } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
 import type { EffectTask } from './effect-ports.ts'
+import { type RunLinks, runLinks } from './run-links.ts'
 
 /** What every text about the end of a task is made from. */
-export type EndView = { taskId: string; state: TaskState; end: TaskEnd; now: number } & EndSettings
+export type EndView = { taskId: string; state: TaskState; end: TaskEnd; now: number; links: RunLinks | null } & EndSettings
 export type EndSettings = { prefix: string; bodyCharactersMax: number }
 
 export function viewOf(task: EffectTask, end: TaskEnd): EndView {
   const { prefix, limits } = task.settings
-  return { taskId: task.id, state: task.log.state(), end, now: task.ports.now(), prefix, bodyCharactersMax: limits.bodyCharactersMax }
+  const state = task.log.state()
+  const links = runLinks(task.id, state, task.ports.link)
+  return { taskId: task.id, state, end, now: task.ports.now(), links, prefix, bodyCharactersMax: limits.bodyCharactersMax }
 }
 
 export function verbWords({ accepted }: TaskState): string {

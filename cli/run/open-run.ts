@@ -90,6 +90,7 @@ export function runPorts({ dataDir, ledger, owner, keys }: RunPlace, options: Po
     dataDir,
     owner,
     github: null,
+    link: null,
     model,
     settings: async () => settings,
     user,

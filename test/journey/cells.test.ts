@@ -135,7 +135,7 @@ describe('evidence of a change when', () => {
       profile,
       evidence,
     })
-    const body = renderPullRequest(state, '/grok', 58_000)
+    const body = renderPullRequest(state, '/grok', 58_000, null)
     const [first = ''] = body.split('\n\n')
     expect(first.startsWith('**Draft: no check proves this.** ')).toBe(!proven)
     if (!proven) expect(first).toContain(state.verdict?.reasons.join('; '))

@@ -60,7 +60,7 @@ test('a file that would add a credential is left out and named, and everything e
     ['modified', 'value.txt'],
   ])
   expect(state.outcome?.outcome).toBe('succeeded')
-  const body = renderPullRequest(state, '/grok', 58_000)
+  const body = renderPullRequest(state, '/grok', 58_000, null)
   expect(body).toContain(
     '**Left out**: `config.js` (adds what looks like a GitHub token), `dir/big.bin` (not searched for credentials: larger than 16777216 bytes), `dir/data.bin` (adds what looks like a GitLab token)\n',
   )
@@ -77,7 +77,8 @@ test('a file that would add a credential is left out and named, and everything e
   const key = 'Q7-key-of-the-operator-XyZ012345678-9876543210'
   const [first] = state.change?.files ?? []
   const spread = (key.match(/.{1,9}/g) ?? []).map(part => ({ ...first, path: part }) as NonNullable<typeof first>)
-  const named = () => renderPullRequest({ ...state, change: { ...state.change, files: spread } as typeof state.change }, '/grok', 58_000)
+  const named = () =>
+    renderPullRequest({ ...state, change: { ...state.change, files: spread } as typeof state.change }, '/grok', 58_000, null)
   expect(named()).toContain('Q7-key-of')
   registerSecret(key)
   expect(named()).not.toContain('Q7-key-of')

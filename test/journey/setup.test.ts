@@ -89,7 +89,7 @@ test.each([
       reasons: ['setup failed, so the checks ran without it', '`make test` ran on new code whose setup failed'],
     },
   })
-  expect(renderPullRequest(state, '/grok', 58_000)).toContain(`exit 22; network: \`${refusal}\`.`)
+  expect(renderPullRequest(state, '/grok', 58_000, null)).toContain(`exit 22; network: \`${refusal}\`.`)
   expect(registry.urls()).toHaveLength(before)
 })
 
@@ -110,5 +110,5 @@ test('setup has the profile of its task, with the proxy, and its evidence says w
   expect(state.checks.newCodeNewTests.map(check => check.setup)).toEqual([
     { exitCode: 0, hosts: refused, durationMs: expect.any(Number), sandbox: strict },
   ])
-  expect(renderPullRequest(state, '/grok', 58_000)).toContain('profile strict, exit 0; network: `refused registry.example:443')
+  expect(renderPullRequest(state, '/grok', 58_000, null)).toContain('profile strict, exit 0; network: `refused registry.example:443')
 })

@@ -29,7 +29,7 @@ test.each([
 test('what a label holds is as inert in the body as everything else of a model', () => {
   const answer =
     'Fix it\n\nWhy: ~~~ @maria fixes #7 ![x](https://example.org/x.png)\nLook first at: <!-- grokbot:v1 --> @maria\nNot tested: /grok fix'
-  const body = renderPullRequest(saying(answer), '/grok', 58_000)
+  const body = renderPullRequest(saying(answer), '/grok', 58_000, null)
   expect(body).toContain('**Why**: ~~~ ')
   expect(body).toContain('**Look first at**: ')
   expect(body).toContain('**Not tested**: ')
@@ -50,7 +50,7 @@ test.each([
   ['"Quoted" (works)', '"Quoted" (works)'],
   ['Ölstand prüfen', 'Ölstand prüfen'],
 ])('a first line that Markdown could begin something with begins nothing in the body: %s', (line, title) => {
-  const body = renderPullRequest(saying(`${line}\n\nMore.`), '/grok', 58_000)
+  const body = renderPullRequest(saying(`${line}\n\nMore.`), '/grok', 58_000, null)
   const result = body.split('\n\n').find(block => block.endsWith('Closes #12')) ?? ''
   expect(result.replace('http: //', 'http://')).toBe(`${title}. Closes #12`)
   const subject = { kind: 'issue' as const, number: 1, title: line, body: '' }
@@ -58,7 +58,7 @@ test.each([
 })
 
 test('a footnote stays where it was written', () => {
-  const body = renderPullRequest(saying('Fix it\n\nsee[^1]\n\n[^1]: | check | base |\n    |---|---|'), '/grok', 58_000)
+  const body = renderPullRequest(saying('Fix it\n\nsee[^1]\n\n[^1]: | check | base |\n    |---|---|'), '/grok', 58_000, null)
   expect(body).not.toContain('[^')
   expect(body).toContain('> see[ ^1]')
 })

@@ -12,10 +12,10 @@ const ahead = (limit: number) => Array.from({ length: 14 }, (_, index) => 'a'.re
 
 test('a cut never goes through what was put in to make a name inert', () => {
   const state = emptyTaskState()
-  const view = { taskId: 't_1', state, now: 0, prefix: '/grok', bodyCharactersMax: 58_000 }
+  const view = { taskId: 't_1', state, now: 0, links: null, prefix: '/grok', bodyCharactersMax: 58_000 }
   const texts = [
     ...ahead(120).map(start =>
-      renderRunning({ state, now: 0, doing: `${start} @maria, @maria`, next: '', prefix: '/grok', updateGapMs: 1_000 }),
+      renderRunning({ state, now: 0, doing: `${start} @maria, @maria`, next: '', prefix: '/grok', updateGapMs: 1_000, links: null }),
     ),
     ...ahead(1_000).map(start => renderEnded({ ...view, end: { outcome: 'failed', reason: `${start} @maria, @maria`, summary: '' } })),
     ...ahead(72).map(start => renderTitle(`${start} @maria, @maria`, null)),

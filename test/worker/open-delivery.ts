@@ -4,7 +4,9 @@ import { execa } from 'execa'
 import { ulid } from 'ulid'
 import { effectiveConfig } from '../../config-schema/index.ts'
 import { type ChangedFile, cells, foldTask, type NewEvent, type TaskAccepted, type TaskState } from '../../domain/index.ts'
+import { preparedEvent } from '../../effects/index.ts'
 import { diffTrees, openMirror, openStore, resolveBase } from '../../git/index.ts'
+import { createCheckRun } from '../../github/index.ts'
 import { bringUp } from '../../worker/bring-up.ts'
 import { decideEnd } from '../../worker/decide-end.ts'
 import { deliver } from '../../worker/deliver.ts'
@@ -25,6 +27,9 @@ export type Delivery = {
   /** Delivers the change and ends the task; what happens `meanwhile` has happened since it was proven. */
   end(meanwhile?: () => Promise<unknown>): Promise<TaskState>
   taskId: string
+  /** What the app's half does with the check run it prepared: makes it at GitHub and records that. */
+  makeCheckRun(): Promise<void>
+  checkRuns(): { name: string; headSha: string; externalId: string; status: string; conclusion: string | null; title: string | null }[]
   ours(): string[]
   refs(): Promise<Record<string, string>>
   git(...argv: string[]): Promise<string>
@@ -36,6 +41,8 @@ export type DeliveryOptions = {
   files?: Record<string, string>
   change?: Record<string, string>
   failing?: boolean
+  /** Acceptance prepared one, as the app does. */
+  checkRun?: boolean
   /** Another head than the pull request has. */
   head?: string
 }
@@ -86,7 +93,12 @@ export async function openDelivery(stage: WorkerStage, options: DeliveryOptions 
   }
   const common = { taskId, meaningKey: taskId, laneKey: taskId, tenantKey: 'i1', priority: 0, needsWorker: true, actor: 'github:1' }
   const first = { type: 'task.accepted' as const, payload: accepted }
-  await ledger.acceptTask({ ...common, commandId: taskId, acceptedAt: Date.now(), first, more: [], budgets: [] })
+  const place = { owner: 'octo', repo: name, repositoryId: repository.id, installationId: accepted.installationId ?? 0 }
+  const queued = { checkRunId: null, status: 'queued', conclusion: null, title: 'queued', summary: 'Asked by @mona.' } as const
+  const run = { ...place, headSha: head, name: 'grok / fix', externalId: taskId, ...queued }
+  const checkRun = preparedEvent(taskId, { kind: 'check-run', ordinal: 1, intent: run })
+  const more = options.checkRun ? [checkRun] : []
+  await ledger.acceptTask({ ...common, commandId: taskId, acceptedAt: Date.now(), first, more, budgets: [] })
   const lease = { owner: 'worker-1', now: Date.now(), leaseUntil: Date.now() + 600_000, recoveriesMax: 5, deadOwners: [] }
   await ledger.claimTask(taskId, lease)
   const task = await openTask(stage, taskId, accepted)
@@ -96,6 +108,37 @@ export async function openDelivery(stage: WorkerStage, options: DeliveryOptions 
       .map(comment => (comment.versions.at(-1)?.body ?? '').split('\n').slice(1).join('\n'))
   return {
     ...{ repo, number, head, taskId, ours },
+    async makeCheckRun() {
+      const { token } = (await ports.github?.mint({ ...place, permissions: { checks: 'write' } })) ?? { token: '' }
+      const api = ports.github?.api(token)
+      const made = api ? await createCheckRun(api, place, run) : { id: 0, url: '' }
+      const effect = checkRun.payload.effectId
+      const settled = {
+        effectId: effect,
+        state: 'confirmed' as const,
+        remote: { id: made.id, url: made.url },
+        reason: '',
+        foundByReadBack: false,
+      }
+      const events: NewEvent[] = [
+        { type: 'effect.dispatched', commandId: 'd', payload: { effectId: effect, try: 1 } },
+        { type: 'effect.settled', commandId: 's', payload: settled },
+      ]
+      const expectedSeq = (await ledger.task(taskId))?.lastSeq ?? 0
+      const appended = await ledger.append({ taskId, attempt: 0, actor: 'app', at: Date.now(), expectedSeq, events })
+      if (appended.kind !== 'appended') throw new Error(`the app could not record its check run: ${appended.kind}`)
+    },
+    checkRuns: () =>
+      [...(github.state.repositories.get(repo)?.checkRuns.values() ?? [])].map(
+        ({ name: called, headSha, externalId, status, conclusion, output }) => ({
+          name: called,
+          headSha,
+          externalId,
+          status,
+          conclusion,
+          title: output.title,
+        }),
+      ),
     refs: () => github.refs(repo),
     git: async (...argv) =>
       (await execa('git', ['--git-dir', github.state.repositories.get(repo)?.folder ?? '', '-c', 'safe.directory=*', ...argv])).stdout,

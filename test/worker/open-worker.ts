@@ -54,6 +54,7 @@ export async function openWorker(aheadMs = 0): Promise<WorkerStage> {
     userOfSlot: () => user,
     takeSlot: () => ({ slot: 0, release: () => undefined }),
     crashpoint: null,
+    link: null,
     sessionPlace: 'here',
     markerKey,
     signer: null,

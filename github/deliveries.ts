@@ -36,7 +36,7 @@ export async function listHookDeliveries(asApp: Octokit, cursor: string | null):
 
 /** Asks for it once more, with the same GUID and bytes. GitHub sends it soon, and lists what comes of it as another attempt. */
 export async function redeliver(asApp: Octokit, id: string): Promise<void> {
-  // As text: Octokit leaves a bigint out of the path without a word.
+  // As text: older versions of Octokit leave a bigint out of the path without a word.
   await asApp.request('POST /app/hook/deliveries/{delivery_id}/attempts', { delivery_id: id as unknown as number })
 }
 

@@ -112,6 +112,9 @@ describe('a delivery that could not be brought', () => {
       clock.now += limits.deliveriesSweepMs
     }
     expect(times).toEqual([0, 5, 15, 35, 75, 155])
+    // Each time what came of the last time.
+    const attempts = simulator.github.state.deliveries.map(({ id }) => String(id))
+    expect(simulator.github.requests(redelivering).map(({ url }) => url.split('/').at(-2))).toEqual(attempts.slice(0, -1))
   })
   test('is the newest attempt of its GUID, and is dropped when GitHub does not have that any more', async () => {
     const { guid } = await fails()
@@ -163,13 +166,13 @@ describe('nothing is asked for', () => {
 })
 
 describe('the list', () => {
-  /** So many deliveries of others, ten seconds apart, the last one a while ago. */
-  const fill = async (count: number) => {
+  /** So many deliveries of others, the last one a while ago, with room for an id between two. */
+  const fill = async (count: number, gapMs = 10_000) => {
     const like = await fails({ event: 'push' })
     const { deliveries, nextId } = simulator.github.state
     deliveries.pop()
     for (let left = count; left > 0; left -= 1)
-      deliveries.push({ ...like, id: nextId(), guid: `g-${left}`, deliveredAt: like.deliveredAt - 500_000 - left * 10_000 })
+      deliveries.push({ ...like, id: nextId() && nextId(), guid: `g-${left}`, deliveredAt: like.deliveredAt - 500_000 - left * gapMs })
   }
   test('is read to its end at first, then as far as what is new', async () => {
     await fill(250)
@@ -199,10 +202,13 @@ describe('the list', () => {
     expect(asked(listing)).toBe(appLimits.deliveryPagesMax + 2)
   })
   test('shows what ended late behind what began later, and that is found as well', async () => {
-    await fails({ event: 'push' })
+    await fill(150, 500)
     await sweep()
     const late = await fails()
-    late.deliveredAt -= appLimits.deliveriesOverlapMs / 2
+    const { deliveries } = simulator.github.state
+    const behind = deliveries.at(-120)
+    deliveries.pop()
+    if (behind) deliveries.splice(-119, 0, Object.assign(late, { id: behind.id + 1, deliveredAt: behind.deliveredAt }))
     simulator.github.setWebhook(at())
     await sweep()
     expect(await stored()).toEqual([late.guid])

@@ -10,7 +10,8 @@ import { printedUsage } from './usage.ts'
  * `./dev test [suite[/file] …]`: runs the suites (folders of test/), prints the seconds of each against its line in
  * test/budget.json, and ends with `N passed, N failed, N skipped`.
  */
-const usage = 'usage: ./dev test [SUITE[/FILE] …]\n  a suite is a folder of test/, a file the beginning of its name; without one all of them'
+const usage =
+  'usage: ./dev test [SUITE[/FILE] …]\n  a suite is a folder of test/, a file the beginning of its name; without one all of them'
 if (printedUsage(usage)) process.exit(0)
 const Report = z.object({
   testResults: z.array(

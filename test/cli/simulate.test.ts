@@ -18,6 +18,7 @@ function payload(body: string, change: { author?: object; sender?: object; issue
       user: user(8, 'lena'),
       state: 'open',
       locked: false,
+      created_at: '2026-01-02T03:04:00Z',
       ...change.issue,
     },
     comment: { id: 13, body, user: author, created_at: '2026-01-02T03:04:05Z' },

@@ -138,7 +138,7 @@ function outputBlock(check: Check | undefined): string[] {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
   const fence = '`'.repeat(longest + 1)
   return [
-    `<details><summary>Failing test output (${lines.length} lines)</summary>`,
+    `<details><summary>Failing test output (${lines.length} ${lines.length === 1 ? 'line' : 'lines'})</summary>`,
     `${fence}\n${lines.join('\n')}\n${fence}`,
     '</details>',
   ]

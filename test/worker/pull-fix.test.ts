@@ -138,7 +138,7 @@ describe('a head that moves while the fix is made', () => {
     expect(pushes(state)).toEqual([])
     const [comment = ''] = repo.ours(number)
     expect(comment).toContain('Nothing was pushed.\n\nAfter the change `sh check.sh` still fails, exit 3.')
-    expect(comment).toContain('<details><summary>Failing test output (1 lines)</summary>\n\n```\nbroken\n```')
+    expect(comment).toContain('<details><summary>Failing test output (1 line)</summary>\n\n```\nbroken\n```')
   })
 
   test('between the last look and the push: the lease refuses it, and the change follows', { timeout }, async () => {

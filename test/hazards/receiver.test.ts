@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -7,7 +6,10 @@ import path from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createReceiver } from '../../app/receiver.ts'
+import { appSettings as readApp, allowedOwners as readOwners } from '../../cli/app-settings.ts'
+import { UsageError } from '../../cli/exit.ts'
 import { metricTable } from '../../cli/metrics/metric-table.ts'
+import { readEnvironment } from '../../config-schema/index.ts'
 import { type Ledger, openSqliteLedger } from '../../ledger/index.ts'
 import { type Simulator, startSimulator } from '../../simulator/index.ts'
 import { silentLogger } from '../../telemetry/index.ts'
@@ -103,22 +105,31 @@ describe('Q01: the signature is over the bytes as they came', () => {
 })
 
 describe('Q02: nothing is taken without a good signature, and there is no start without a secret', () => {
-  const settings = {
-    ...appSettings(
-      'http://127.0.0.1:1',
-      generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' }).toString(),
-    ),
-    ...modelSettings('http://127.0.0.1:1'),
-  }
+  const settings = { ...appSettings('http://127.0.0.1:1', 'looked at later'), ...modelSettings('http://127.0.0.1:1') }
   test.each<[string, Record<string, string>, string]>([
     ['without a secret', { WEBHOOK_SECRET: '' }, 'set WEBHOOK_SECRET'],
     ['with a secret of spaces', { WEBHOOK_SECRET: '   ' }, 'set WEBHOOK_SECRET'],
     ['in production, for owners that nobody named', { ALLOWED_OWNERS: '', NODE_ENV: 'production' }, 'ALLOWED_OWNERS is not set'],
     ['for owners that are no names', { ALLOWED_OWNERS: ' , ' }, 'ALLOWED_OWNERS names nobody'],
     ['with a token for the figures that can be guessed', { GROKBOT_METRICS_TOKEN: 'short' }, 'GROKBOT_METRICS_TOKEN'],
-  ])('a start is refused %s', async (_, change, words) => {
-    const ran = await grokbot(['serve', '--data', path.join(folder, 'refused')], { env: { ...settings, ...change } })
-    expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringContaining(words)])
+  ])('a start is refused %s', (_, change, words) => {
+    const read = readEnvironment({ ...settings, ...change })
+    const problems: string[] = []
+    if (read.kind === 'invalid') problems.push(...read.problems)
+    else {
+      for (const look of [readApp, readOwners]) {
+        try {
+          look(read.values)
+        } catch (error) {
+          problems.push(String(error), ...(error instanceof UsageError ? error.hints : []))
+        }
+      }
+    }
+    expect(problems.join('\n')).toContain(words)
+  })
+  test('a start that is refused ends with 2 and its reason, before anything listens', async () => {
+    const ran = await grokbot(['serve', '--data', path.join(folder, 'refused')], { env: { ...settings, WEBHOOK_SECRET: '   ' } })
+    expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringContaining('set WEBHOOK_SECRET')])
   })
   test.each<[string, Record<string, string | undefined>]>([
     ['no signature', { 'x-hub-signature-256': undefined }],

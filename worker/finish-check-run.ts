@@ -29,12 +29,16 @@ async function waitForFirst(task: EffectTask): Promise<void> {
   }
 }
 
-/** Shown from the moment the progress comment is; a task that is over before goes from queued to its end. */
-export async function showRunning(task: EffectTask): Promise<void> {
+/**
+ * Shown from the moment the progress comment is; a task that is over before goes from queued to its end. `later`: the app is
+ * still making it.
+ */
+export async function showRunning(task: EffectTask): Promise<'shown' | 'later'> {
   const state = await task.log.refresh()
   const id = checkRunId(state)
   // An earlier attempt may have finished it and died before the task was ended: it stays finished.
   const isFinished = state.effects[effectId(task.id, { kind: 'check-run', ordinal: 2 })] !== undefined
   if (id !== null && !isFinished)
     await markRunning(threadOf(state), id, `Asked by @${task.accepted.requester.login}.`, effectPortsOf(task, null))
+  return isUnderWay(state) ? 'later' : 'shown'
 }

@@ -57,9 +57,16 @@ export function startProgressComment(task: EffectTask): ProgressComment {
     return renderRunning({ ...view, updateGapMs: progressGapMs })
   }
 
+  async function showCheckRun() {
+    try {
+      isShown = (await showRunning(leavable)) === 'shown'
+    } catch (error) {
+      isShown = true
+      ports.logger.warn({ error, task: task.id }, 'a check run still says queued')
+    }
+  }
   async function write() {
-    if (!isShown) await showRunning(leavable).catch(error => ports.logger.warn({ error, task: task.id }, 'a check run still says queued'))
-    isShown = true
+    if (!isShown) await showCheckRun()
     const known = commentOf(state())
     const thread = threadOf(state())
     if (known) await applyEdit(thread, known, task.id, body(), effectPortsOf(leavable, null))

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { foldTask } from '../../domain/index.ts'
 import { createSweep } from '../../worker/sweep-leftovers.ts'
 import { type Delivery, openDelivery } from './open-delivery.ts'
@@ -38,6 +39,26 @@ test('D08: it is finished before the outcome is recorded, under the name and the
   const types = (await stage.ledger.readEvents(delivery.taskId)).map(event => event.type)
   expect(types.at(-1)).toBe('task.ended')
   expect(await states(delivery)).toEqual(['check-run 1 confirmed', 'push 1 confirmed', 'comment 1 confirmed', 'check-run 2 confirmed'])
+})
+
+test('it is shown as running once there is a progress comment, and a fix that took its time has told twice', { timeout }, async () => {
+  Object.assign(stage.limits, { progressAfterMs: 0, progressGapMs: 50 })
+  onTestFinished(() => void Object.assign(stage.limits, { progressAfterMs: 86_400_000 }))
+  const delivery = await openDelivery(stage, { checkRun: true })
+  const until = async (holds: () => boolean) => {
+    for (let look = 0; look < 400 && !holds(); look++) await sleep(20)
+    expect(holds()).toBe(true)
+  }
+  await delivery.end(async () => {
+    await until(() => delivery.ours().length === 1)
+    // The app comes later than the comment here.
+    await delivery.makeCheckRun()
+    await until(() => open(delivery)[0] === 'in_progress null')
+  })
+  expect(delivery.ours()).toEqual([expect.stringContaining('**grok fix** — done in'), expect.stringContaining(': pushed `')])
+  expect(open(delivery)).toEqual(['completed success'])
+  const made = stage.simulator.github.requests().filter(({ method, url }) => method === 'POST' && url.includes(`${delivery.repo}/issues`))
+  expect(made.map(({ route }) => route)).toEqual(Array(2).fill('POST /repos/{owner}/{repo}/issues/{issue_number}/comments'))
 })
 
 test('one that the app is still making is finished by the sweep, and there is one', { timeout }, async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import {
   type Acceptance,
   type CommandRow,
+  checkRunName,
   clipSubject,
   type DayBudgets,
   dayBudgets,
@@ -174,7 +175,7 @@ function queuedCheckRun({ asked, gathered }: Decided, row: CommandRow, taskId: s
   if (pull === null || row.road !== 'fix') return []
   const text = { title: 'queued', summary: `Asked by @${asked.actor.login}.` }
   const state = { checkRunId: null, status: 'queued', conclusion: null } as const
-  const run = { headSha: pull.headSha, name: `grok / ${row.verb}`, externalId: taskId }
+  const run = { headSha: pull.headSha, name: checkRunName(row.verb), externalId: taskId }
   return [{ kind: 'check-run', ordinal: 1, intent: { ...placeOf(asked), ...run, ...state, ...text } }]
 }
 

@@ -43,6 +43,8 @@ test('D08: it is finished before the outcome is recorded, under the name and the
 
 test('it is shown as running once there is a progress comment, and a fix that took its time has told twice', { timeout }, async () => {
   Object.assign(stage.limits, { progressAfterMs: 0, progressGapMs: 50 })
+  // The stage's clock stands still, and a task is accepted at the real time.
+  stage.clock.now = Date.now() + 60_000
   onTestFinished(() => void Object.assign(stage.limits, { progressAfterMs: 86_400_000 }))
   const delivery = await openDelivery(stage, { checkRun: true })
   const until = async (holds: () => boolean) => {

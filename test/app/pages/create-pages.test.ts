@@ -191,7 +191,6 @@ test('another method, and what is no page, is not for the pages', async () => {
   expect(await pages({ method: 'POST', url: scene.place('t_private') })).toBe(null)
   expect(await pages({ method: 'GET', url: '/rx' })).toBe(null)
   expect(await get(scene.place('t_private'), 'POST')).toMatchObject({ status: 404, body: 'no such page\n' })
-  expect(await get('/healthz')).toMatchObject({ status: 200, body: 'ok\n' })
 })
 
 describe('an erased task', () => {

@@ -5,17 +5,21 @@ import { buildProgram } from './build/build-program.ts'
 import { printedUsage, wrongUsage } from './usage.ts'
 
 /**
- * `./dev crash [--all | POINT …] [--list]`: kills `serve` at every named point and event type, one run each, starts it again and
- * prints what was found. The last line counts the faults.
+ * `./dev crash [--all | POINT …] [--distributed] [--list]`: kills a process at every named point and event type, one run each,
+ * starts another and prints what was found. The last line counts the faults.
  */
 const usage = [
-  'usage: ./dev crash [--all | POINT …] [--list]',
+  'usage: ./dev crash [--all | POINT …] [--distributed] [--list]',
   '  kills serve at every named point (--all, and without words), or at those whose name holds one of the words; --list names them',
+  '  --distributed: an app and a worker with a Redis, of which the one that passes the point is killed',
 ].join('\n')
-const unknown = process.argv.slice(2).find(argument => argument.startsWith('-') && !['--all', '--list', '--help', '-h'].includes(argument))
+const unknown = process.argv
+  .slice(2)
+  .find(argument => argument.startsWith('-') && !['--all', '--distributed', '--list', '--help', '-h'].includes(argument))
 if (unknown !== undefined) wrongUsage(`${unknown} is not taken`, usage)
 const wanted = process.argv.slice(2).filter(argument => !argument.startsWith('--'))
 const cases = allCases().filter(({ point }) => wanted.length === 0 || wanted.some(name => point.includes(name)))
+const form = process.argv.includes('--distributed') ? 'distributed' : 'serve'
 const widths = [34, 11, 8, 6, 8, 5, 9, 8, 7, 8, 9]
 const columns = ['point', 'outcome', 'attempts', 'pulls', 'branches', 'eyes', 'comments', 'repeated', 'reasked', 'runs', 'recovery']
 
@@ -39,7 +43,7 @@ async function killAtAll({ faultsOf, runCrash }: typeof import('../test/crash/ru
   let faults = 0
   const recoveries: number[] = []
   for (const one of cases) {
-    const row = await runCrash(one.point, one.scene)
+    const row = await runCrash(one.point, one.scene, form)
     if (row.attempts > 1) recoveries.push(row.recoveryMs)
     const found = faultsOf(row)
     faults += found.length

@@ -38,3 +38,11 @@ describe('after SIGKILL and a new start the task ends once and nothing recorded 
     expect(faultsOf(row), JSON.stringify(row)).toEqual([])
   })
 })
+
+/** One point of each process, with Redis between them: the app dies with a reaction on its way, the worker with an answer just recorded. */
+describe('the same where an app and a worker are processes of their own', () => {
+  test.each(['effect.reaction.afterSend', 'event.model.answered.after'])('%s', { timeout: 120_000 }, async point => {
+    const row = await runCrash(point, undefined, 'distributed')
+    expect(faultsOf(row), JSON.stringify(row)).toEqual([])
+  })
+})

@@ -222,7 +222,7 @@ describe('serve', () => {
     expect([taken.exitCode, taken.stderr]).toEqual([
       2,
       expect.stringMatching(
-        /port \d+ is in use\n {2}name another one: --port N\n {2}another serve may share this data folder, on a port of its own/,
+        /port \d+ is in use\n {2}name another one: --port N\n {2}another process may share this data folder, on a port of its own/,
       ),
     ])
     running.kill('SIGTERM')

@@ -7,11 +7,14 @@ import { buildProgram } from './build/build-program.ts'
 import { printedUsage } from './usage.ts'
 
 /**
- * `./dev test [suite[/file] …]`: runs the suites (folders of test/), prints the seconds of each against its line in
+ * `./dev test [--all | suite[/file] …]`: runs the suites (folders of test/), prints the seconds of each against its line in
  * test/budget.json, and ends with `N passed, N failed, N skipped`.
  */
-const usage =
-  'usage: ./dev test [SUITE[/FILE] …]\n  a suite is a folder of test/, a file the beginning of its name; without one all of them'
+const usage = [
+  'usage: ./dev test [--all | SUITE[/FILE] …]',
+  '  a suite is a folder of test/, a file the beginning of its name; without one all of them but the long files of test/long.json,',
+  '  which --all runs too',
+].join('\n')
 if (printedUsage(usage)) process.exit(0)
 const Report = z.object({
   testResults: z.array(
@@ -29,6 +32,10 @@ const root = path.resolve(import.meta.dirname, '..')
 const Budget = z.record(z.string(), z.number())
 const budget = Budget.parse(JSON.parse(readFileSync(path.join(root, 'test/budget.json'), 'utf8')))
 const suites = process.argv.slice(2).filter(name => !name.startsWith('-'))
+const Files = z.array(z.string())
+const longFiles = Files.parse(JSON.parse(readFileSync(path.join(root, 'test/long.json'), 'utf8')))
+/** Whoever names a suite wants all of it. */
+const left = suites.length > 0 || process.argv.includes('--all') ? [] : longFiles
 
 const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-test-'))
 const file = path.join(folder, 'report.json')
@@ -36,7 +43,15 @@ const built = await buildProgram(root)
 const filters = suites.map(suite => (suite.includes('/') ? `test/${suite}` : `test/${suite}/`))
 const run = await execa(
   path.join(root, 'node_modules/.bin/vitest'),
-  ['run', ...filters, '--reporter=dot', '--reporter=json', '--silent=passed-only', `--outputFile=${file}`],
+  [
+    'run',
+    ...filters,
+    ...left.map(file => `--exclude=test/${file}`),
+    '--reporter=dot',
+    '--reporter=json',
+    '--silent=passed-only',
+    `--outputFile=${file}`,
+  ],
   {
     cwd: root,
     reject: false,

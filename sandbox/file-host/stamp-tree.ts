@@ -13,8 +13,8 @@ const [slash, gitDir] = [Buffer.from('/'), Buffer.from('.git')]
  * program can set back. Equal stamps mean that nothing was changed in between, if the earlier one was `settled`: nothing in
  * it was younger than a tick. The `.git` of the folder itself is left out. `too-large` above `entriesMax` entries.
  */
-export function stampTree(root: string, entriesMax: number): StampAnswer {
-  const young = Date.now() - tickMs
+export function stampTree(root: string, entriesMax: number, nowMs = Date.now()): StampAnswer {
+  const young = nowMs - tickMs
   const digest = createHash('sha256')
   const folders = [Buffer.from(root)]
   let [entries, settled] = [0, true]

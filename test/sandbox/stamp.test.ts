@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { stampTree } from '../../sandbox/file-host/stamp-tree.ts'
 import type { FileHost } from '../../sandbox/index.ts'
 import { open } from './open.ts'
 
@@ -41,10 +44,20 @@ test.for(Object.entries(changes))('a stamp sees %s', async ([, script]) => {
   expect((await sh(script)).exitCode).toBe(0)
   const after = await stampOf(files)
   expect(after.stamp).not.toBe(before.stamp)
-  // What has just been changed could be changed again within a tick of the clock and look the same.
-  expect(after.settled).toBe(false)
   await sleep(tickMs)
   expect(await stampOf(files)).toEqual({ stamp: after.stamp, settled: true })
+})
+
+test('what was changed within a tick of the clock could be changed again and look the same, so it is not settled', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'grokbot-stamp-'))
+  writeFileSync(join(folder, 'a'), 'new')
+  const { ctimeMs } = statSync(join(folder, 'a'))
+  const settledAt = (nowMs: number) => {
+    const stamp = stampTree(folder, 10, nowMs)
+    return stamp.kind === 'stamped' && stamp.settled
+  }
+  expect([settledAt(ctimeMs), settledAt(ctimeMs + 19), settledAt(ctimeMs + 21)]).toEqual([false, false, true])
+  rmSync(folder, { recursive: true })
 })
 
 test('a stamp stays what it is while files are read, the gitdir is written and the temporary folder fills', async () => {

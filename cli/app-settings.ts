@@ -10,6 +10,7 @@ export function appSettings(environment: Environment) {
     environment.PRIVATE_KEY?.replaceAll('\\n', '\n') ?? (environment.PRIVATE_KEY_PATH ? readKey(environment.PRIVATE_KEY_PATH) : undefined)
   if (missing.length > 0 || !privateKey) {
     throw new UsageError(
+      'app-not-configured',
       'the GitHub App is not configured',
       [...missing, ...(privateKey ? [] : ['PRIVATE_KEY or PRIVATE_KEY_PATH'])].map(name => `set ${name}`),
     )
@@ -26,7 +27,10 @@ function readKey(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new UsageError(`PRIVATE_KEY_PATH: ${escapeText(file)} can not be read: ${(error as NodeJS.ErrnoException).code}`)
+    throw new UsageError(
+      'file-unreadable',
+      `PRIVATE_KEY_PATH: ${escapeText(file)} can not be read: ${(error as NodeJS.ErrnoException).code}`,
+    )
   }
 }
 
@@ -35,27 +39,23 @@ export function allowedOwners(environment: Environment): string[] | null {
   if (environment.ALLOWED_OWNERS) {
     const owners = environment.ALLOWED_OWNERS.split(',').map(owner => owner.trim().toLowerCase())
     // One that names nobody is a mistake, and must not be taken for one that was not set.
-    if (!owners.some(Boolean)) throw new UsageError('ALLOWED_OWNERS names nobody', ['separate users and organisations by commas'])
+    if (!owners.some(Boolean)) throw new UsageError('owners-empty', 'ALLOWED_OWNERS names nobody')
     return owners.filter(Boolean)
   }
-  if (environment.NODE_ENV === 'production')
-    throw new UsageError('ALLOWED_OWNERS is not set', ['name the users and organisations this App works for, separated by commas'])
+  if (environment.NODE_ENV === 'production') throw new UsageError('owners-unset', 'ALLOWED_OWNERS is not set')
   return null
 }
 
 export function redisUrl(environment: Environment): string {
   if (environment.REDIS_URL) return environment.REDIS_URL
-  throw new UsageError('REDIS_URL is not set', [
-    'set it to the Redis of this installation, such as redis://127.0.0.1:6379',
-    'or run all of it in one process, without Redis: grokbot serve',
-  ])
+  throw new UsageError('redis-unset', 'REDIS_URL is not set')
 }
 
 export function portOf(text: string | undefined): number | null {
   if (text === undefined) return null
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
-  throw new UsageError(`--port is a number from 0 to 65535, not ${escapeText(text)}`)
+  throw new UsageError('option-value', `--port is a number from 0 to 65535, not ${escapeText(text)}`)
 }
 
 /** Resolves at SIGTERM or SIGINT. Listeners that stay: a library that tidies up after children ends the process itself once no other is left. */

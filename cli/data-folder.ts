@@ -15,13 +15,11 @@ export function makeDataFolder(folder: string): string {
     makeFolders(path.resolve(folder))
     accessSync(folder, constants.W_OK | constants.X_OK)
   } catch (error) {
-    throw new UsageError(`the data folder ${escapeText(folder)} can not be used: ${codeOf(error)}`, [
-      'name another one: --data DIR, or set GROKBOT_DATA',
-    ])
+    throw new UsageError('data-folder-unusable', `the data folder ${escapeText(folder)} can not be used: ${codeOf(error)}`)
   }
   const real = realpathSync(folder)
   const fault = passThroughFault(real)
-  if (fault) throw new UsageError(fault.problem, [fault.next])
+  if (fault) throw new UsageError('data-folder-closed', fault.problem, [fault.next])
   return real
 }
 
@@ -42,7 +40,7 @@ function makeFolders(folder: string): void {
 export function findDataFolder(environment: Environment, given: string | undefined): string {
   const folder = dataFolderOf(environment, given)
   if (!statSync(path.join(folder, 'ledger.db'), { throwIfNoEntry: false })?.isFile())
-    throw new UsageError(`there is no ledger in ${escapeText(folder)}`, ['name the data folder: --data DIR, or set GROKBOT_DATA'])
+    throw new UsageError('ledger-missing', `there is no ledger in ${escapeText(folder)}`)
   return realpathSync(folder)
 }
 

@@ -39,7 +39,8 @@ async function erase(taskId: string, options: EraseOptions, environment: Environ
     const signer = signerForErasing(opened.dataDir, environment)
     const answer = await opened.ledger.eraseTask(taskId, `uid ${userInfo().uid}`)
     const shown = escapeText(taskId)
-    if (answer !== 'erased') throw new Refusal(`${shown} has not ended, so it can not be erased`, [`stop it first: grokbot stop ${shown}`])
+    if (answer !== 'erased')
+      throw new Refusal('task-open', `${shown} has not ended, so it can not be erased`, [`stop it first: grokbot stop ${shown}`])
     for (const folder of taskFolders(opened.dataDir, taskId)) await rm(folder, { recursive: true, force: true })
     const ports = { ledger: opened.ledger, signer, logger: createLogger(environment.LOG_LEVEL ?? 'warn') }
     const bundle = await eraseTaskFiles(taskId, taskFolder(opened.dataDir, taskId), ports)

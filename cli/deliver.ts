@@ -24,8 +24,8 @@ export function define(command: Command, environment: Environment): void {
 
 /** Signs a recorded webhook and sends it to a running server, as GitHub would. */
 async function deliver(file: string, options: Options, { WEBHOOK_SECRET: secret }: Environment): Promise<void> {
-  if (!secret) throw new UsageError('WEBHOOK_SECRET is not set', ['set it to the secret of the server that is sent to'])
-  if (!URL.canParse(options.url)) throw new UsageError(`--url is no address: ${escapeText(options.url)}`)
+  if (!secret) throw new UsageError('webhook-secret-unset', 'WEBHOOK_SECRET is not set')
+  if (!URL.canParse(options.url)) throw new UsageError('option-value', `--url is no address: ${escapeText(options.url)}`)
   const body = readBody(file)
   const id = options.delivery ?? randomUUID()
   const answer = await send(options.url, body, {
@@ -55,7 +55,7 @@ async function send(url: string, body: Buffer, headers: Record<string, string>):
     return { status: response.status, text: (await response.text()).trim() }
   } catch (error) {
     const cause = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).name
-    throw new UsageError(`${escapeText(url)} can not be reached: ${escapeText(cause)}`, [
+    throw new UsageError('server-unreachable', `${escapeText(url)} can not be reached: ${escapeText(cause)}`, [
       'is it running there? grokbot serve, or grokbot app',
     ])
   }
@@ -65,6 +65,6 @@ function readBody(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (error) {
-    throw new UsageError(`${escapeText(file)} can not be read: ${(error as NodeJS.ErrnoException).code}`)
+    throw new UsageError('file-unreadable', `${escapeText(file)} can not be read: ${(error as NodeJS.ErrnoException).code}`)
   }
 }

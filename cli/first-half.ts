@@ -149,13 +149,14 @@ export async function listenAt(server: Server, place: { host: string; port: numb
 function listenError(error: unknown, { host, port }: { host: string; port: number }): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE')
-    return new UsageError(`port ${port} is in use`, [
+    return new UsageError('port-in-use', `port ${port} is in use`, [
       'name another one: --port N',
       'another process may share this data folder, on a port of its own',
     ])
-  if (code === 'EACCES') return new UsageError(`port ${port} may not be used by this user`, ['name one above 1023: --port N'])
+  if (code === 'EACCES')
+    return new UsageError('port-forbidden', `port ${port} may not be used by this user`, ['name one above 1023: --port N'])
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return new UsageError(`this machine has no address ${escapeText(host)}`, ['name another one: --host ADDRESS'])
+    return new UsageError('address-unknown', `this machine has no address ${escapeText(host)}`, ['name another one: --host ADDRESS'])
   return error
 }
 

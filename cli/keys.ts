@@ -11,7 +11,7 @@ const keyBytes = 32
 export function installationSigner(dataDir: string, environment: Environment, { operator }: WorkerSettings): Signer {
   const opened = openSigner({ dataDir, environmentKey: environment.GROKBOT_SIGNING_KEY, command: operator.signing })
   if (opened.kind === 'ready') return opened.signer
-  throw new UsageError(`receipts can not be signed: ${opened.reason}`, [
+  throw new UsageError('signing-key-invalid', `receipts can not be signed: ${opened.reason}`, [
     'make a key: openssl genpkey -algorithm ed25519 -out signing.pem, then set GROKBOT_SIGNING_KEY to its text',
     'or set none: then a key is made in the data folder',
   ])

@@ -17,7 +17,7 @@ export async function startOwnRedis(folder: string): Promise<OwnRedis> {
   const exited = once(server, 'exit').catch(() => undefined)
   for (const until = performance.now() + cliLimits.redisStartMs; ; await sleep(20)) {
     const error = await Promise.race([failed, sleep(0)])
-    if (error) throw new UsageError(`redis-server can not be started: ${error.code}`, ['Debian, Ubuntu: apt-get install redis-server'])
+    if (error) throw new UsageError('redis-server-missing', `redis-server can not be started: ${error.code}`)
     if (await answers(port)) break
     if (performance.now() > until) throw new Error(`redis-server did not answer on port ${port} within ${cliLimits.redisStartMs} ms`)
   }

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { type Environment, readEnvironment, secretsOf } from '../config-schema/index.ts'
+import type { ProblemCode } from '../domain/index.ts'
 import { armCrashpoint, registerSecret } from '../telemetry/index.ts'
 import { escapeLines } from './escape.ts'
 import { exitCodes, UsageError } from './exit.ts'
@@ -16,7 +17,7 @@ export async function main(): Promise<void> {
   // Node would print what was thrown as it is, and it may hold foreign text.
   process.on('uncaughtException', error => process.exit(sayError(error, debug)))
   try {
-    if (environment.kind === 'invalid') throw new UsageError('the environment is not usable', environment.problems)
+    if (environment.kind === 'invalid') throw new UsageError('environment-invalid', 'the environment is not usable', environment.problems)
     for (const secret of secretsOf(environment.values)) registerSecret(secret)
     armCrashpoint(environment.values.GROKBOT_CRASHPOINT)
     await (await programOf(environment.values, process.argv[2])).parseAsync()
@@ -32,7 +33,7 @@ async function programOf(environment: Environment, called: string | undefined): 
     .helpCommand(false)
     .configureOutput({
       writeErr: text => process.stderr.write(escapeLines(text)),
-      outputError: (text, write) => write(text.replace(/^error: /, 'grokbot: ')),
+      outputError: (text, write) => write(commandLineWords(text)),
     })
     .showHelpAfterError(`  see what there is: grokbot ${subCommands.some(({ name }) => name === called) ? `${called} ` : ''}--help`)
     .exitOverride(error => process.exit(error.exitCode === 0 ? 0 : exitCodes.usage))
@@ -41,6 +42,12 @@ async function programOf(environment: Environment, called: string | undefined): 
     if (called === name) (await load()).define(command, environment)
   }
   return program
+}
+
+/** What the parser of command lines says, as an error of ours: the code behind its first line. */
+function commandLineWords(text: string): string {
+  const code: ProblemCode = 'command-line'
+  return text.replace(/^error: ([^\n]*)/, `grokbot: $1 [${code}]`)
 }
 
 /** Node prints warnings of packages as they are; they are for those who look for faults. */

@@ -19,10 +19,7 @@ export async function readKeys(from: string): Promise<PublicKey[]> {
   const blocks = text.replaceAll('\\n', '\n').match(/-----BEGIN PUBLIC KEY-----[\s\S]*?-----END PUBLIC KEY-----/g) ?? []
   const keys = blocks.map(readPublicKey).filter(key => key !== null)
   if (keys.length > 0) return keys
-  throw new UsageError(`${escapeText(from)} holds no Ed25519 public key in PEM`, [
-    'ask the operator for keys/public of the data folder',
-    'of a private key: openssl pkey -in signing.pem -pubout',
-  ])
+  throw new UsageError('public-key-missing', `${escapeText(from)} holds no Ed25519 public key in PEM`)
 }
 
 function readText(from: string): string {
@@ -37,12 +34,12 @@ function readText(from: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
-    throw new UsageError(`${escapeText(from)} can not be read: ${code}`)
+    throw new UsageError('file-unreadable', `${escapeText(from)} can not be read: ${code}`)
   }
 }
 
 function readOne(file: string, bytes: number): string {
-  if (bytes > keysBytesMax) throw new UsageError(`${escapeText(file)} has more than ${keysBytesMax} bytes`)
+  if (bytes > keysBytesMax) throw new UsageError('file-too-large', `${escapeText(file)} has more than ${keysBytesMax} bytes`)
   return readFileSync(file, 'utf8')
 }
 
@@ -50,15 +47,15 @@ function readOne(file: string, bytes: number): string {
 async function fetchText(url: string): Promise<string> {
   const { protocol, hostname } = parseUrl(url)
   if (protocol !== 'https:' && !['127.0.0.1', '[::1]', 'localhost'].includes(hostname)) {
-    throw new UsageError('keys are fetched over https only', ['download them yourself and give --keys the file'])
+    throw new UsageError('keys-over-http', 'keys are fetched over https only')
   }
   try {
     const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(fetchMs) })
-    if (!response.ok) throw new UsageError(`${escapeText(url)} answers ${response.status}`)
+    if (!response.ok) throw new UsageError('keys-unreachable', `${escapeText(url)} answers ${response.status}`)
     return await readBody(response)
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new UsageError(`${escapeText(url)} can not be read: ${escapeText(causeOf(error))}`)
+    throw new UsageError('keys-unreachable', `${escapeText(url)} can not be read: ${escapeText(causeOf(error))}`)
   }
 }
 
@@ -67,14 +64,14 @@ async function readBody({ body }: Response): Promise<string> {
   let bytes = 0
   for await (const chunk of body ?? []) {
     bytes += chunk.length
-    if (bytes > keysBytesMax) throw new UsageError(`the keys have more than ${keysBytesMax} bytes`)
+    if (bytes > keysBytesMax) throw new UsageError('file-too-large', `the keys have more than ${keysBytesMax} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
 function parseUrl(text: string): URL {
-  if (!URL.canParse(text)) throw new UsageError(`${escapeText(text)} is no URL`)
+  if (!URL.canParse(text)) throw new UsageError('option-value', `${escapeText(text)} is no URL`)
   return new URL(text)
 }
 

@@ -15,12 +15,13 @@ export function readOperator(environment: Environment, dataDir: string): WorkerS
   const file = operatorFile(environment, dataDir)
   const text = readIfThere(file)
   if (text === null) {
-    if (environment.GROKBOT_CONFIG) throw new UsageError(`GROKBOT_CONFIG names ${file}, which is not there`)
+    if (environment.GROKBOT_CONFIG) throw new UsageError('operator-file-missing', `GROKBOT_CONFIG names ${file}, which is not there`)
     return { limits: defaultLimits(), operator: { version: 1 }, prefix: '/grok' }
   }
   const parsed = parseConfig(OperatorConfig, text)
   if (parsed.kind === 'invalid') {
     throw new UsageError(
+      'operator-file-invalid',
       `${file} is not usable`,
       parsed.problems.map(({ line, column, path: key, message }) => `${file}:${line}:${column}: ${key} ${message}`),
     )

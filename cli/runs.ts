@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { Environment } from '../config-schema/index.ts'
-import { endWords, foldTask, type TaskState } from '../domain/index.ts'
+import { foldTask, type TaskState } from '../domain/index.ts'
 import type { TaskRow } from '../ledger/index.ts'
 import { escapeShort, escapeText, toSafeJson } from './escape.ts'
 import { UsageError } from './exit.ts'
-import { leftOutText } from './run/report.ts'
+import { leftOutText, reasonText } from './run/report.ts'
 import { type RunResult, resultOf } from './run/result.ts'
 import { findTask, withLedger } from './tasks/open-ledger.ts'
 import { isSigned, outFilesOf } from './tasks/out-files-of.ts'
@@ -36,9 +36,10 @@ export function define(command: Command, environment: Environment): void {
 
 async function list(options: ListOptions, environment: Environment): Promise<void> {
   const limit = Number(options.limit)
-  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) throw new UsageError(`--limit is a number from 1 to ${limitMax}`)
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax)
+    throw new UsageError('option-value', `--limit is a number from 1 to ${limitMax}`)
   const state = states.find(name => name === options.state)
-  if (options.state !== undefined && state === undefined) throw new UsageError(`--state is one of ${states.join(', ')}`)
+  if (options.state !== undefined && state === undefined) throw new UsageError('option-value', `--state is one of ${states.join(', ')}`)
   await withLedger(environment, { data: options.data }, async ({ ledger, dataDir }) => {
     const rows = await ledger.tasks({ limit, ...(state ? { state } : {}) })
     if (options.json) process.stdout.write(`${toSafeJson(rows)}\n`)
@@ -111,7 +112,7 @@ function showText(row: TaskRow, state: TaskState, result: RunResult): string[] {
       'in',
       `${escapeText(row.repository)}${state.accepted ? ` at ${escapeText(state.accepted.base.ref)} ${state.accepted.base.sha.slice(0, 12)}` : ''}`,
     ],
-    ['reason', state.outcome ? escapeShort(endWords(state.outcome), 400) : row.state],
+    ['reason', state.outcome ? reasonText(result) : row.state],
     ['sandbox', `${result.sandbox.state}${result.sandbox.profile ? `, profile ${escapeText(result.sandbox.profile)}` : ''}`],
     [
       'used',

@@ -1,3 +1,4 @@
+import type { ProblemCode } from '../domain/index.ts'
 import { redact } from '../telemetry/index.ts'
 import { escapeLines, escapeText } from './escape.ts'
 import { exitCodes, Refusal, UsageError } from './exit.ts'
@@ -6,18 +7,26 @@ const causesMax = 5
 
 /** What, why, next, on one line each, escaped and without secrets. Returns the exit code. */
 export function sayError(error: unknown, debug: boolean): number {
+  const { text, exitCode } = errorWords(error, debug)
+  process.stderr.write(`${text}\n`)
+  return exitCode
+}
+
+/** The code of the catalogue stands at the end of the first line. */
+export function errorWords(error: unknown, debug: boolean): { text: string; exitCode: number; code: ProblemCode } {
   if (error instanceof UsageError || error instanceof Refusal) {
+    const { problem: code } = error
     // Their texts are ours, with foreign parts already escaped; once more does no harm.
-    write([`grokbot: ${error.message}`, ...error.hints.map(hint => `  ${hint}`)])
-    return error instanceof UsageError ? exitCodes.usage : exitCodes.refused
+    const lines = [`grokbot: ${error.message} [${code}]`, ...error.hints.map(hint => `  ${hint}`)]
+    return { text: shown(lines), exitCode: error instanceof UsageError ? exitCodes.usage : exitCodes.refused, code }
   }
   const chain = causes(error)
-  write([
-    `grokbot: broken: ${chain[0]}`,
+  const lines = [
+    `grokbot: broken: ${chain[0]} [broken]`,
     ...chain.slice(1).map(text => `  because ${text}`),
     ...(debug && error instanceof Error ? [error.stack ?? ''] : ['  LOG_LEVEL=debug shows where']),
-  ])
-  return exitCodes.failed
+  ]
+  return { text: shown(lines), exitCode: exitCodes.failed, code: 'broken' }
 }
 
 function causes(error: unknown): string[] {
@@ -28,6 +37,6 @@ function causes(error: unknown): string[] {
   return texts.length > 0 ? texts : ['something was thrown that is no error']
 }
 
-function write(lines: readonly string[]): void {
-  process.stderr.write(`${escapeLines(redact(lines.join('\n')))}\n`)
+function shown(lines: readonly string[]): string {
+  return escapeLines(redact(lines.join('\n')))
 }

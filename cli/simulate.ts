@@ -58,7 +58,10 @@ async function simulate(file: string, options: SimulateOptions, environment: Env
     const { github } = simulator
     const world = await worldFromPayload(github, recorded, { from: path.resolve(options.repo), role: options.permission })
     if (world.kind === 'unusable')
-      throw new UsageError(`${escapeText(file)} is not the body of a webhook: ${escapeText(`${world.path} ${world.message}`)}`)
+      throw new UsageError(
+        'payload-invalid',
+        `${escapeText(file)} is not the body of a webhook: ${escapeText(`${world.path} ${world.message}`)}`,
+      )
     for (const note of world.notes) view.note(`  ${note}`)
     const model = await openScriptedModel(simulator.model, environment, options.modelScript, view)
     const play = await playDelivery(world.payload, options.event, {

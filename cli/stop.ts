@@ -44,9 +44,9 @@ const timerMsMax = 2_147_483_647
  */
 async function stop(taskId: string | undefined, options: Options, environment: Environment): Promise<void> {
   if ((taskId === undefined) === (options.all !== true))
-    throw new UsageError('name a task, or say --all', ['see what runs: grokbot runs list --state running'])
+    throw new UsageError('options-clash', 'name a task, or say --all', ['see what runs: grokbot runs list --state running'])
   const waitMs = Number(options.wait) * 1000
-  if (!(waitMs >= 0)) throw new UsageError('--wait is a number of seconds')
+  if (!(waitMs >= 0)) throw new UsageError('option-value', '--wait is a number of seconds')
   await withLedger(environment, { data: options.data, durability: 'durable' }, async opened => {
     const rows = taskId === undefined ? await openTasks(opened) : [await findTask(opened, taskId)]
     const stopped = await stopAll(rows, waitMs, opened, environment)

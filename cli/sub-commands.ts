@@ -28,5 +28,6 @@ export const subCommands: readonly { name: string; description: string; load(): 
   { name: 'deliver', description: 'sign a recorded webhook and send it to a running server', load: () => import('./deliver.ts') },
   { name: 'config', description: 'check, show or begin the configuration', load: () => import('./config.ts') },
   { name: 'sandbox', description: 'run a command in a sandbox profile, or show what a profile gives', load: () => import('./sandbox.ts') },
+  { name: 'explain', description: 'what an error code means and what to do about it', load: () => import('./explain.ts') },
   { name: 'doctor', description: 'try every part on this machine and say what mends it', load: () => import('./doctor.ts') },
 ]

@@ -19,7 +19,7 @@ export function define(command: Command, environment: Environment): void {
 /** The kill switch. Running sessions read it before every model request and every tool call. */
 async function turn(order: string | undefined, options: Options, environment: Environment): Promise<void> {
   if (order !== undefined && order !== 'pull' && order !== 'clear')
-    throw new UsageError('the switch can be pulled or cleared', ['grokbot switch pull', 'grokbot switch clear'])
+    throw new UsageError('option-value', 'the switch can be pulled or cleared', ['grokbot switch pull', 'grokbot switch clear'])
   const dataDir = makeDataFolder(dataFolderOf(environment, options.data))
   const ledger = openSqliteLedger({ dataDir, durability: 'durable', clock: Date.now })
   try {

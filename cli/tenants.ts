@@ -13,12 +13,12 @@ export function requireTenantsApart({ operator }: WorkerSettings, allowedOwners:
   const { profile, singleUidTenants } = operator.sandbox ?? {}
   const oneOwner = 'or serve one owner: ALLOWED_OWNERS'
   if (profile && describeProfile(profile)?.singleTenantOnly)
-    throw new UsageError(`the profile ${profile} is for a worker of one tenant, and this one serves several`, [
+    throw new UsageError('tenants-profile', `the profile ${profile} is for a worker of one tenant, and this one serves several`, [
       'choose workspace or strict: sandbox.profile',
       oneOwner,
     ])
   if (process.getuid?.() !== 0 && !singleUidTenants)
-    throw new UsageError('several tenants would share one Unix user, which only the sandbox keeps apart', [
+    throw new UsageError('tenants-one-user', 'several tenants would share one Unix user, which only the sandbox keeps apart', [
       'start as root, so that each session has a user of its own',
       oneOwner,
       'or say that this is meant: sandbox.singleUidTenants: true',

@@ -50,7 +50,7 @@ const exits = { ok: exitCodes.done, 'integrity-only': exitCodes.done, unsigned: 
 
 /** What is printed, and with which code the process ends. Throws `UsageError` for what the caller got wrong. */
 export async function verifyFile(file: string, options: VerifyOptions): Promise<{ exitCode: number; text: string }> {
-  if (options.key && options.keys) throw new UsageError('--key and --keys can not be given together')
+  if (options.key && options.keys) throw new UsageError('options-clash', '--key and --keys can not be given together')
   const from = options.key ?? options.keys
   const keys = from === undefined ? null : await readKeys(from)
   const verification = await compareCommit(verifyBundle(await readBytes(file), keys), options.repo)
@@ -61,14 +61,14 @@ export async function verifyFile(file: string, options: VerifyOptions): Promise<
 /** At most one byte more than may be read: the check then says that it is too large. */
 async function readBytes(file: string): Promise<Uint8Array> {
   try {
-    if (!statSync(file).isFile()) throw new UsageError(`${escapeText(file)} is no file`)
+    if (!statSync(file).isFile()) throw new UsageError('file-missing', `${escapeText(file)} is no file`)
     const chunks: Uint8Array[] = []
     for await (const chunk of createReadStream(file, { end: bundleLimits.fileBytesMax })) chunks.push(chunk)
     return Buffer.concat(chunks)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
-    throw new UsageError(`${escapeText(file)} can not be read: ${code}`)
+    throw new UsageError('file-unreadable', `${escapeText(file)} can not be read: ${code}`)
   }
 }
 
@@ -82,7 +82,7 @@ export async function compareCommit(verification: Verification, folder: string |
   const found = await readCommit(folder, commit.sha)
   switch (found.kind) {
     case 'no-repository':
-      throw new UsageError(escapeText(found.message), ['name the top folder of a work tree, or a bare repository'])
+      throw new UsageError('repository-missing', escapeText(found.message), ['name the top folder of a work tree, or a bare repository'])
     case 'absent':
       return mismatch(
         'no-commit',

@@ -53,6 +53,7 @@ function refuseAppKey({ PRIVATE_KEY, PRIVATE_KEY_PATH, WEBHOOK_SECRET }: Environ
   const held = Object.entries({ PRIVATE_KEY, PRIVATE_KEY_PATH, WEBHOOK_SECRET }).filter(([, value]) => value)
   if (held.length > 0)
     throw new UsageError(
+      'worker-holds-secrets',
       "a worker must not hold the App's secrets",
       held.map(([name]) => `take ${name} out of this process's environment; only grokbot app needs it`),
     )

@@ -282,6 +282,8 @@ export const eventSchemas = {
     delivered: z.string().optional(),
     /** Why nothing higher than the kept patch could be delivered, as people read it; absent: something was, or nothing was to be. */
     patchOnly: z.string().optional(),
+    /** Why there is no success, as a code of the catalogue. Absent: there is, or the record is from before there were any. */
+    code: z.string().optional(),
   }),
 } as const
 

@@ -19,6 +19,8 @@ export {
   statementOf,
   statementPayloadType,
 } from './bundle.ts'
+export { catalogue, isProblemCode, type ProblemCode, problemCodes } from './catalogue/catalogue.ts'
+export { areas, type Problem } from './catalogue/problem.ts'
 export {
   type ChainedHeader,
   type ChainFault,

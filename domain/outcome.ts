@@ -1,3 +1,4 @@
+import type { ProblemCode } from './catalogue/catalogue.ts'
 import type { Payload } from './event.ts'
 
 /** How an accepted task ended. Every accepted task gets exactly one. */
@@ -11,8 +12,9 @@ export function endWords({ reason, delivered }: { reason: string; delivered?: st
 
 /** How a task ends that was asked to, and in which words. What it had delivered by then is another matter. */
 export function endOfCancel({ by, reason, kind = 'cancel' }: Payload<'cancel.requested'>): CancelEnd {
-  if (kind === 'superseded') return { outcome: 'superseded', reason }
-  return { outcome: 'cancelled', reason: kind === 'closed' ? reason : `cancelled by ${by}` }
+  if (kind === 'superseded') return { outcome: 'superseded', code: 'superseded', reason }
+  if (kind === 'closed') return { outcome: 'cancelled', code: 'thread-closed', reason }
+  return { outcome: 'cancelled', code: 'cancelled', reason: `cancelled by ${by}` }
 }
 
-type CancelEnd = { outcome: 'cancelled' | 'superseded'; reason: string }
+type CancelEnd = { outcome: 'cancelled' | 'superseded'; code: ProblemCode; reason: string }

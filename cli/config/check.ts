@@ -19,7 +19,7 @@ type Checked = { file: string; kind: Kind; state: 'ok' | 'broken' | 'absent'; pr
 
 /** Says of each file whether it counts as it is written. Ends with 2 when one does not. */
 export async function checkConfig(file: string | undefined, options: Options, environment: Environment): Promise<void> {
-  if (file !== undefined && options.repo !== undefined) throw new UsageError('name a file or --repo, not both')
+  if (file !== undefined && options.repo !== undefined) throw new UsageError('options-clash', 'name a file or --repo, not both')
   const operatorFile = operatorConfigFile(environment, options.data)
   const operator = check(operatorFile, 'operator')
   const checked =
@@ -32,7 +32,7 @@ export async function checkConfig(file: string | undefined, options: Options, en
 
 function named(file: string, { operator }: Options): Checked {
   const checked = check(file, operator ? 'operator' : 'repository')
-  if (checked.state === 'absent') throw new UsageError(`there is no file ${escapeText(file)}`)
+  if (checked.state === 'absent') throw new UsageError('file-missing', `there is no file ${escapeText(file)}`)
   return checked
 }
 

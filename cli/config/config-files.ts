@@ -19,8 +19,8 @@ export function readConfigFile(file: string): string | null {
   const stat = statOf(file)
   if (stat === null) return null
   const shown = escapeText(file)
-  if (!stat.isFile()) throw new UsageError(`${shown} is not a file`)
-  if (stat.size > fileBytesMax) throw new UsageError(`${shown} is larger than ${fileBytesMax} bytes`)
+  if (!stat.isFile()) throw new UsageError('file-missing', `${shown} is not a file`)
+  if (stat.size > fileBytesMax) throw new UsageError('file-too-large', `${shown} is larger than ${fileBytesMax} bytes`)
   return readFileSync(file, 'utf8')
 }
 
@@ -28,6 +28,6 @@ function statOf(file: string) {
   try {
     return statSync(file, { throwIfNoEntry: false }) ?? null
   } catch (error) {
-    throw new UsageError(`${escapeText(file)} can not be read: ${(error as NodeJS.ErrnoException).code}`)
+    throw new UsageError('file-unreadable', `${escapeText(file)} can not be read: ${(error as NodeJS.ErrnoException).code}`)
   }
 }

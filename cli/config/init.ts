@@ -14,15 +14,15 @@ export async function initConfig(options: Options, environment: Environment): Pr
   const file = options.operator ? operatorConfigFile(environment, options.data) : path.join(options.repo, repositoryConfigPath)
   if (options.operator) makeDataFolder(dataFolderOf(environment, options.data))
   else if (!statSync(options.repo, { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`there is no folder ${escapeText(options.repo)}`)
+    throw new UsageError('folder-missing', `there is no folder ${escapeText(options.repo)}`)
   const text = options.operator ? operatorText : repositoryText(detectIn(options.repo))
   try {
     mkdirSync(path.dirname(file), { recursive: true })
     writeFileSync(file, text, { flag: 'wx' })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') throw new UsageError(`${escapeText(file)} is there already`, ['check it: grokbot config check'])
-    throw new UsageError(`${escapeText(file)} can not be written: ${code}`)
+    if (code === 'EEXIST') throw new UsageError('file-exists', `${escapeText(file)} is there already`)
+    throw new UsageError('file-unwritable', `${escapeText(file)} can not be written: ${code}`)
   }
   process.stdout.write(`wrote ${escapeText(file)}\n`)
 }

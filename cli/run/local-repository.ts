@@ -21,9 +21,11 @@ export type LocalRepository = {
  */
 export async function readLocalRepository(folder: string, baseRef: string | null): Promise<LocalRepository> {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`there is no folder ${escapeText(folder)}`, ['name the repository: --repo DIR'])
+    throw new UsageError('folder-missing', `there is no folder ${escapeText(folder)}`)
   if (baseRef?.startsWith('-'))
-    throw new UsageError(`${escapeText(baseRef)} is no name of a commit`, ['name a branch, a tag or a commit: --base REF'])
+    throw new UsageError('commit-unknown', `${escapeText(baseRef)} is no name of a commit`, [
+      'name a branch, a tag or a commit: --base REF',
+    ])
   const start = await findStart(folder, baseRef).catch(sayNoGit)
   if (start.kind !== 'found') throw notUsable(start, folder, baseRef)
   const { root, branch, base } = start
@@ -31,30 +33,24 @@ export async function readLocalRepository(folder: string, baseRef: string | null
 }
 
 function sayNoGit(error: Error & { cause?: { code?: unknown } }): never {
-  if (error.cause?.code === 'ENOENT') throw new UsageError('git is not installed', ['install it: apt-get install git'])
+  if (error.cause?.code === 'ENOENT') throw new UsageError('git-missing', 'git is not installed')
   throw error
 }
 
 function notUsable(start: Exclude<Start, { kind: 'found' }>, folder: string, baseRef: string | null): UsageError {
   switch (start.kind) {
     case 'no-work-tree':
-      return new UsageError(`${escapeText(folder)} is not the work tree of a git repository`, [
-        'name one: --repo DIR; or make one: git init && git add -A && git commit',
-      ])
+      return new UsageError('repository-missing', `${escapeText(folder)} is not the work tree of a git repository`)
     case 'no-commit':
       if (baseRef === null)
-        return new UsageError(`${escapeText(start.root)} has no commit yet, so there is nothing to start from`, [
-          'make one: git add -A && git commit',
-        ])
-      return new UsageError(`there is no commit ${escapeText(baseRef)} in ${escapeText(start.root)}`, [
-        'see what there is: git branch -a; git tag',
-      ])
+        return new UsageError('repository-empty', `${escapeText(start.root)} has no commit yet, so there is nothing to start from`)
+      return new UsageError('commit-unknown', `there is no commit ${escapeText(baseRef)} in ${escapeText(start.root)}`)
     case 'nameless':
-      return new UsageError(`the commit ${start.sha.slice(0, 12)} is on no branch, so it can not be fetched`, [
-        'give it a name: git branch NAME',
-      ])
+      return new UsageError('commit-nameless', `the commit ${start.sha.slice(0, 12)} is on no branch, so it can not be fetched`)
     case 'unusable':
-      return new UsageError(`${escapeText(folder)} can not be used: ${escapeText(start.reason)}`, [escapeText(start.next)])
+      return new UsageError('repository-unusable', `${escapeText(folder)} can not be used: ${escapeText(start.reason)}`, [
+        escapeText(start.next),
+      ])
   }
 }
 

@@ -24,8 +24,9 @@ export async function readScript(file: string): Promise<ModelScript> {
   // Loaded only when there is a script: a run on a real model has no use for a simulator.
   const { ModelScript } = await import('../../simulator/index.ts')
   const stat = statSync(file, { throwIfNoEntry: false })
-  if (!stat?.isFile()) throw new UsageError(`--model-script: there is no file ${escapeText(file)}`)
-  if (stat.size > scriptBytesMax) throw new UsageError(`--model-script: ${escapeText(file)} is larger than ${scriptBytesMax} bytes`)
+  if (!stat?.isFile()) throw new UsageError('file-missing', `--model-script: there is no file ${escapeText(file)}`)
+  if (stat.size > scriptBytesMax)
+    throw new UsageError('file-too-large', `--model-script: ${escapeText(file)} is larger than ${scriptBytesMax} bytes`)
   // A byte order mark is no part of JSON, and some editors write one.
   const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   const parsed = ModelScript.safeParse(tryJson(text))
@@ -35,6 +36,7 @@ export async function readScript(file: string): Promise<ModelScript> {
   const unlocated = parsed.error.issues.map(issue => ({ line: 1, column: 1, path: issue.path.join('.'), message: issue.message }))
   const problems = located?.kind === 'invalid' ? located.problems : unlocated
   throw new UsageError(
+    'model-script-invalid',
     `--model-script: ${escapeText(file)} is not a list of turns`,
     problems
       .slice(0, problemsShownMax)

@@ -53,15 +53,17 @@ export async function acceptAndClaim(place: RunPlace, task: NewTask, { limits }:
 export async function claimAgain(place: RunPlace, taskId: string, { limits }: WorkerSettings): Promise<Claim | 'ended'> {
   const row = await place.ledger.task(taskId)
   const shown = escapeText(taskId)
-  if (row === null)
-    throw new UsageError(`there is no task ${shown} in ${escapeText(place.dataDir)}`, ['see what there is: grokbot runs list'])
+  if (row === null) throw new UsageError('task-unknown', `there is no task ${shown} in ${escapeText(place.dataDir)}`)
   if (row.erasedAt !== null)
-    throw new UsageError(`the task ${shown} ended as ${row.outcome} and was erased; there is nothing to go on with or to show`)
+    throw new UsageError(
+      'task-erased',
+      `the task ${shown} ended as ${row.outcome} and was erased; there is nothing to go on with or to show`,
+    )
   if (row.state === 'ended') return 'ended'
   const dead = findDeadOwners(place.dataDir, await place.ledger.runningOwners())
   const claim = await place.ledger.claimTask(taskId, claimOptions(place, limits, dead))
   if (claim === null)
-    throw new UsageError(`the task ${shown} is being worked on by another process`, [`watch it: grokbot runs show ${shown}`])
+    throw new UsageError('task-busy', `the task ${shown} is being worked on by another process`, [`watch it: grokbot runs show ${shown}`])
   return claim
 }
 

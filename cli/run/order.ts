@@ -21,12 +21,15 @@ export function readCommand(words: readonly string[], settings: WorkerSettings):
   const { prefix, limits } = settings
   const text = words.join(' ').trim()
   const example = `for example: grokbot run "${prefix} fix the failing test"`
-  if (text === '') throw new UsageError('there is no command to run', [example])
+  if (text === '') throw new UsageError('command-missing', 'there is no command to run', [example])
   const { commands, dropped } = parseCommands(text, { prefix, slug: null, commandsMax: 1, textBytesMax: limits.commandTextBytesMax })
   const [command] = commands
   if (!command)
-    throw new UsageError(`this is not a command: ${escapeText(text.slice(0, 200))}`, [`a command begins with ${prefix}`, example])
-  if (dropped > 0) throw new UsageError('run takes one command at a time', ['start it once for each'])
+    throw new UsageError('command-unreadable', `this is not a command: ${escapeText(text.slice(0, 200))}`, [
+      `a command begins with ${prefix}`,
+      example,
+    ])
+  if (dropped > 0) throw new UsageError('one-command', 'run takes one command at a time')
   return command
 }
 
@@ -57,28 +60,30 @@ export function decideRun(command: WrittenCommand, prefix: string, killSwitch: '
   if (acceptance.kind === 'accepted') {
     const { row } = acceptance
     if (row.road === 'fix') return row
-    throw new UsageError(`\`${prefix} ${row.verb}\` belongs into a comment`, [
+    throw new UsageError('comment-only', `\`${prefix} ${row.verb}\` belongs into a comment`, [
       row.road === 'cancel' ? 'stop a run with: grokbot stop TASK' : 'see what there is: grokbot --help',
     ])
   }
   if (acceptance.kind === 'refused' && acceptance.reason === 'switched-off')
-    throw new Refusal(acceptance.words, ['switch runs on again: grokbot switch clear'])
-  throw new UsageError(acceptance.kind === 'refused' ? acceptance.words : acceptance.reason)
+    throw new Refusal(acceptance.reason, acceptance.words, ['switch runs on again: grokbot switch clear'])
+  throw new UsageError(acceptance.reason, acceptance.kind === 'refused' ? acceptance.words : acceptance.reason)
 }
 
 /** A file with an issue: its first line is the title, the rest the text. Null without a file. */
 export function readIssue(file: string | undefined): TaskAccepted['subject'] {
   if (file === undefined) return null
   const stat = statSync(file, { throwIfNoEntry: false })
-  if (!stat?.isFile()) throw new UsageError(`--issue: there is no file ${escapeText(file)}`)
-  if (stat.size > issueBytesMax) throw new UsageError(`--issue: ${escapeText(file)} is larger than ${issueBytesMax} bytes`)
+  if (!stat?.isFile()) throw new UsageError('file-missing', `--issue: there is no file ${escapeText(file)}`)
+  if (stat.size > issueBytesMax)
+    throw new UsageError('file-too-large', `--issue: ${escapeText(file)} is larger than ${issueBytesMax} bytes`)
   const text = readFileSync(file, 'utf8')
     .replace(/^\ufeff/, '')
     .replace(/\r\n?/g, '\n')
     .trimStart()
   const [first = '', ...rest] = text.split('\n')
   const title = first.replace(/^#+\s*/, '').trim()
-  if (title === '') throw new UsageError(`--issue: ${escapeText(file)} is empty`, ['its first line is the title, the rest the text'])
+  if (title === '')
+    throw new UsageError('issue-empty', `--issue: ${escapeText(file)} is empty`, ['its first line is the title, the rest the text'])
   return { kind: 'issue', number: 0, title, body: rest.join('\n').trim() }
 }
 

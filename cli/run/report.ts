@@ -32,7 +32,7 @@ export function renderReport(result: RunResult, facts: ReportFacts): string {
   const word = outcome === 'succeeded' ? 'done' : outcome
   const rows: [string, string][] = [
     [word, `${clock(result.durationMs)}  ${spent}  ${counts}`],
-    ...(outcome === 'succeeded' && !facts.endedByLimit ? [] : [['why', escapeShort(result.reason, textColumnsMax)] as [string, string]]),
+    ...(outcome === 'succeeded' && !facts.endedByLimit ? [] : [['why', reasonText(result)] as [string, string]]),
     ['check', checksText(result)],
     ['change', changeText(result, facts)],
     ...(result.leftOut.length === 0 ? [] : [['left out', leftOutText(result)] as [string, string]]),
@@ -41,6 +41,11 @@ export function renderReport(result: RunResult, facts: ReportFacts): string {
   ]
   const columns = Math.max(...rows.map(([name]) => name.length))
   return rows.map(([name, text]) => `${name.padEnd(columns)} ${text}`.trimEnd()).join('\n')
+}
+
+/** The code last, where a person finds it to ask `grokbot explain` about. */
+export function reasonText({ reason, code }: Pick<RunResult, 'reason' | 'code'>): string {
+  return `${escapeShort(reason, textColumnsMax)}${code === null ? '' : ` [${code}]`}`
 }
 
 function checksText({ evidence, verdict }: RunResult): string {

@@ -3,9 +3,11 @@ import {
   cells,
   emptyTaskState,
   endWords,
+  isProblemCode,
   lastSandbox,
   type Outcome,
   type Payload,
+  type ProblemCode,
   receiptTypes,
   type TaskState,
 } from '../../domain/index.ts'
@@ -23,6 +25,8 @@ export type RunResult = {
   outcome: Outcome
   /** Why it ended so, in one sentence of ours. */
   reason: string
+  /** Why there is no success, as a code of the catalogue; null where there is, and in records from before there were codes. */
+  code: ProblemCode | null
   /** The model's last words. */
   summary: string
   /** Absolute path of a `git diff --binary --full-index`; null when there is no change. */
@@ -56,6 +60,7 @@ export function resultOf(
   return {
     outcome: outcome?.outcome ?? 'errored',
     reason: outcome ? endWords(outcome) : 'the run has no outcome',
+    code: isProblemCode(outcome?.code) ? outcome.code : null,
     summary: outcome?.summary || (session?.ended?.text ?? ''),
     patch: out.patch,
     bundle: out.bundle,
@@ -86,9 +91,9 @@ export function resultOf(
 }
 
 /** The object of a run that was refused before there was a task. */
-export function refusedResult(reason: string, durationMs: number): RunResult {
+export function refusedResult(reason: string, code: ProblemCode, durationMs: number): RunResult {
   const nothing = { patch: null, bundle: null, problem: null, applied: false, signed: false }
-  return { ...resultOf(emptyTaskState(), null, nothing, durationMs), outcome: 'refused', reason }
+  return { ...resultOf(emptyTaskState(), null, nothing, durationMs), outcome: 'refused', reason, code }
 }
 
 /** Null when some of it has no known price: a sum of the rest would be too low. */

@@ -28,7 +28,7 @@ export async function runCommand(words: readonly string[], options: RunOptions, 
     // A program that asked for one object gets one, also when nothing was started; people read why on standard error.
     const isRefused = error instanceof Refusal || error instanceof UsageError
     if (isRefused && (options.json || options.streamJson))
-      process.stdout.write(`${toSafeJson(refusedResult(redact(error.message), performance.now() - startedAt))}\n`)
+      process.stdout.write(`${toSafeJson(refusedResult(redact(error.message), error.problem, performance.now() - startedAt))}\n`)
     throw error
   }
 }
@@ -106,10 +106,12 @@ const noteAfterMs = 1_000
 
 /** What can not stand together is said before anything is made. */
 function checkTogether(words: readonly string[], options: RunOptions): void {
-  if (options.json && options.streamJson) throw new UsageError('--json and --stream-json can not stand together')
+  if (options.json && options.streamJson) throw new UsageError('options-clash', '--json and --stream-json can not stand together')
   if (options.resume === undefined) return
   if (words.length > 0 || options.issue !== undefined || options.base !== undefined)
-    throw new UsageError('--resume goes on with a task as it was asked for', ['leave the command, --issue and --base away'])
+    throw new UsageError('options-clash', '--resume goes on with a task as it was asked for', [
+      'leave the command, --issue and --base away',
+    ])
 }
 
 /** `claim` is null when the task is over already. */
@@ -125,7 +127,7 @@ function readAsked(words: readonly string[], options: RunOptions, settings: Work
   const subject = readIssue(options.issue)
   if (command.text === '' && subject === null) {
     const hint = `say what: grokbot run "${settings.prefix} ${command.word} the failing test", or --issue FILE`
-    throw new UsageError('there is nothing to do', [hint])
+    throw new UsageError('nothing-to-do', 'there is nothing to do', [hint])
   }
   return { command, subject, repo: options.repo, ...(options.base === undefined ? {} : { base: options.base }) }
 }

@@ -11,14 +11,14 @@ type Options = { profile: string; repo?: string; data?: string; json?: boolean; 
 export async function execInSandbox(argv: readonly string[], options: Options, environment: Environment): Promise<void> {
   requireProfile(options.profile)
   const wallMs = Number(options.wall) * 1000
-  if (!(wallMs > 0)) throw new UsageError('--wall is a number of seconds')
+  if (!(wallMs > 0)) throw new UsageError('option-value', '--wall is a number of seconds')
   const room = await openRoom(environment, options)
   const cancel = new AbortController()
   const onSignal = () => cancel.abort(new Error('interrupted'))
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
   const sandbox = await openFor(room, options.profile, wallMs)
   try {
-    if (sandbox.unavailable) throw new Error(`nothing was run: ${sandbox.unavailable.reason}`)
+    if (sandbox.unavailable) throw new UsageError('sandbox-exec-refused', `nothing was run: ${escapeText(sandbox.unavailable.reason)}`)
     if (!options.json) process.stderr.write(`${openedText(sandbox.report)}\n`)
     const onOutput = options.json ? {} : { onOutput: (chunk: Uint8Array) => void process.stdout.write(shownChunk(chunk)) }
     const result = await sandbox.run({ argv, wallMs, signal: cancel.signal, ...onOutput })
@@ -58,7 +58,7 @@ function shownChunk(chunk: Uint8Array): string | Uint8Array {
 }
 
 function report(result: CommandResult, json: boolean): void {
-  if (result.kind !== 'ended') throw new UsageError(`nothing was run: ${escapeText(result.reason)}`)
+  if (result.kind !== 'ended') throw new UsageError('sandbox-exec-refused', `nothing was run: ${escapeText(result.reason)}`)
   const { exitCode, killedBy, output, outputBytes, outputHash, durationMs, report: sandbox } = result
   if (json) {
     const shown = { exitCode, killedBy, output: Buffer.from(output).toString('utf8'), outputBytes, outputHash, durationMs, sandbox }

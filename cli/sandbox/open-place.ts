@@ -26,7 +26,9 @@ export type SandboxRoom = {
 export function requireProfile(name: string): Profile {
   const profile = describeProfile(name)
   if (profile) return profile
-  throw new UsageError(`there is no sandbox profile ${escapeText(name)}`, [`there are ${profiles.map(each => each.name).join(', ')}`])
+  throw new UsageError('profile-unknown', `there is no sandbox profile ${escapeText(name)}`, [
+    `there are ${profiles.map(each => each.name).join(', ')}`,
+  ])
 }
 
 export async function openRoom(

@@ -13,6 +13,8 @@ export type Play = {
   effects: PlayedEffect[]
   outcome: Outcome | null
   reason: string | null
+  /** Why there was no success, as a code of the catalogue. */
+  code: string | null
   taskId: string | null
   /** More commands of the same comment. */
   more: { taskId: string; acceptance: Play['acceptance']; outcome: Outcome | null }[]
@@ -47,7 +49,7 @@ export async function playDelivery(payload: object, event: string, { github, dat
 }
 
 function ignoredPlay(reason: string): Play {
-  return { acceptance: { kind: 'ignored', reason }, effects: [], outcome: null, reason: null, taskId: null, more: [] }
+  return { acceptance: { kind: 'ignored', reason }, effects: [], outcome: null, reason: null, code: null, taskId: null, more: [] }
 }
 
 type Taken = Extract<SettledDelivery, { kind: 'taken' }>['taken'][number]
@@ -60,7 +62,8 @@ async function followTasks(taken: readonly Taken[], ledger: Ledger): Promise<Pla
     .sort((one, other) => one.sentAt - other.sentAt)
     .map(({ sentAt: _, ...effect }) => effect)
   const more = others.map(({ taskId, acceptance, outcome }) => ({ taskId, acceptance, outcome }))
-  return { acceptance: first.acceptance, effects, outcome: first.outcome, reason: first.reason, taskId: first.taskId, more }
+  const { acceptance, outcome, reason, code, taskId } = first
+  return { acceptance, effects, outcome, reason, code, taskId, more }
 }
 
 async function followTask({ taskId, acceptance }: Taken, ledger: Ledger) {
@@ -76,7 +79,8 @@ async function followTask({ taskId, acceptance }: Taken, ledger: Ledger) {
     `an effect of ${taskId} did not settle`,
   )
   const ended = events.find(event => event.type === 'task.ended')
-  return { taskId, outcome, reason: ended?.payload?.reason ?? null, acceptance: shown(acceptance, events), effects: effectsOf(events) }
+  const { reason = null, code = null } = ended?.payload ?? {}
+  return { taskId, outcome, reason, code, acceptance: shown(acceptance, events), effects: effectsOf(events) }
 }
 
 function shown(acceptance: Taken['acceptance'], events: readonly RecordedEvent[]): Play['acceptance'] {

@@ -12,13 +12,14 @@ export function exitCodeOfPlay({ acceptance, outcome }: Play): number {
   return outcome === null ? exitCodes.failed : exitCodeOf(outcome)
 }
 
-function renderPlay({ acceptance, effects, outcome, reason, taskId, more }: Play): string {
+export function renderPlay({ acceptance, effects, outcome, reason, code, taskId, more }: Play): string {
   const { kind, command } = acceptance
-  const why = acceptance.words ?? acceptance.reason
+  const { words, reason: short } = acceptance
+  const why = words === undefined ? short : `${words} [${short}]`
   return [
     `${kind}${command ? ` ${escapeText(command.verb)}` : ''}${why ? `: ${escapeShort(why, 300)}` : ''}`,
     ...effects.map(effect => `effect   ${effectText(effect)}`),
-    ...(outcome ? [`outcome  ${outcome}${reason ? `: ${escapeShort(reason, 300)}` : ''}`] : []),
+    ...(outcome ? [`outcome  ${outcome}${reason ? `: ${escapeShort(reason, 300)}` : ''}${code ? ` [${code}]` : ''}`] : []),
     ...(taskId ? [`task     ${escapeText(taskId)}`] : []),
     ...more.map(
       each => `and      ${each.acceptance.kind} ${escapeText(each.acceptance.command?.verb ?? '')}: ${each.outcome ?? 'no outcome'}`,

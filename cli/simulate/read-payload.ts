@@ -6,21 +6,21 @@ import { UsageError } from '../exit.ts'
 const payloadBytesMax = 26_214_400
 
 export function readPayload(file: string, repo: string): object {
-  if (!statSync(repo, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`--repo: there is no folder ${escapeText(repo)}`)
+  if (!statSync(repo, { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError('folder-missing', `--repo: there is no folder ${escapeText(repo)}`)
   const stat = statSync(file, { throwIfNoEntry: false })
-  if (!stat?.isFile()) throw new UsageError(`there is no file ${escapeText(file)}`)
-  if (stat.size > payloadBytesMax) throw new UsageError(`${escapeText(file)} is larger than GitHub's ${payloadBytesMax} bytes`)
+  if (!stat?.isFile()) throw new UsageError('file-missing', `there is no file ${escapeText(file)}`)
+  if (stat.size > payloadBytesMax)
+    throw new UsageError('file-too-large', `${escapeText(file)} is larger than GitHub's ${payloadBytesMax} bytes`)
   const parsed = parseJson(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''), file)
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed
-  throw new UsageError(`${escapeText(file)} is not a JSON object`, [
-    'give the body of a webhook, as GitHub shows it under Recent Deliveries',
-  ])
+  throw new UsageError('payload-invalid', `${escapeText(file)} is not a JSON object`)
 }
 
 function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new UsageError(`${escapeText(file)} is not JSON: ${escapeText((error as SyntaxError).message)}`)
+    throw new UsageError('payload-invalid', `${escapeText(file)} is not JSON: ${escapeText((error as SyntaxError).message)}`)
   }
 }

@@ -33,7 +33,7 @@ const lines: { [Type in EventType]: (payload: Payload<Type>) => string } = {
   'effect.dispatched': ({ effectId, try: times }) => `${effectId}, try ${times}`,
   'effect.settled': ({ effectId, state, reason, foundByReadBack }) =>
     `${effectId} ${state}${foundByReadBack ? ', found by read-back' : ''}${reason ? `: ${reason}` : ''}`,
-  'task.ended': ({ outcome, reason }) => `${outcome}: ${reason}`,
+  'task.ended': ({ outcome, reason, code }) => `${outcome}: ${reason}${code === undefined ? '' : ` [${code}]`}`,
 }
 
 export function describeEvent(event: RecordedEvent): string {

@@ -25,5 +25,5 @@ export async function withLedger<Result>(
 export async function findTask({ ledger, dataDir }: OpenedLedger, taskId: string): Promise<TaskRow> {
   const row = await ledger.task(taskId)
   if (row) return row
-  throw new UsageError(`there is no task ${escapeText(taskId)} in ${escapeText(dataDir)}`, ['see what there is: grokbot runs list'])
+  throw new UsageError('task-unknown', `there is no task ${escapeText(taskId)} in ${escapeText(dataDir)}`)
 }

@@ -166,7 +166,7 @@ it('a dead task is ended by stop, and its contents can be exported, erased, and 
   const early = await grokbot(['data', 'erase', taskId, '--data', opened.data])
   expect([early.exitCode, early.stderr]).toEqual([
     3,
-    `grokbot: ${taskId} has not ended, so it can not be erased\n  stop it first: grokbot stop ${taskId}\n`,
+    `grokbot: ${taskId} has not ended, so it can not be erased [task-open]\n  stop it first: grokbot stop ${taskId}\n`,
   ])
   running.kill('SIGKILL')
   await running
@@ -196,7 +196,7 @@ it('a dead task is ended by stop, and its contents can be exported, erased, and 
   expect([resumed.exitCode, resumed.stdout, resumed.stderr]).toEqual([
     2,
     '',
-    `grokbot: the task ${taskId} ended as cancelled and was erased; there is nothing to go on with or to show\n`,
+    `grokbot: the task ${taskId} ended as cancelled and was erased; there is nothing to go on with or to show [task-erased]\n  give the command again: grokbot run\n`,
   ])
   expect([readdirSync(cwd), existsSync(path.join(opened.repo, '.grok'))]).toEqual([[], false])
 })
@@ -236,7 +236,7 @@ it('without a ledger there, commands that read one say so', { timeout: wallMs },
     const ran = await grokbot([...argv, '--data', opened.data])
     expect([ran.exitCode, ran.stderr]).toEqual([
       2,
-      `grokbot: there is no ledger in ${opened.data}\n  name the data folder: --data DIR, or set GROKBOT_DATA\n`,
+      `grokbot: there is no ledger in ${opened.data} [ledger-missing]\n  name the data folder: --data DIR, or set GROKBOT_DATA\n`,
     ])
   }
 })

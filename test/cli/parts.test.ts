@@ -222,7 +222,7 @@ describe('serve', () => {
     expect([taken.exitCode, taken.stderr]).toEqual([
       2,
       expect.stringMatching(
-        /port \d+ is in use\n {2}name another one: --port N\n {2}another process may share this data folder, on a port of its own/,
+        /port \d+ is in use \[port-in-use\]\n {2}name another one: --port N\n {2}another process may share this data folder, on a port of its own/,
       ),
     ])
     running.kill('SIGTERM')
@@ -253,7 +253,10 @@ describe('serve', () => {
   })
   it('with an environment that is not usable it says which variable and ends with 2', { timeout: wallMs }, async () => {
     const ran = await grokbot(['serve'], { env: { ...env, PORT: 'many' } })
-    expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringMatching(/^grokbot: the environment is not usable\n {2}PORT: /)])
+    expect([ran.exitCode, ran.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^grokbot: the environment is not usable \[environment-invalid\]\n {2}PORT: /),
+    ])
   })
 })
 
@@ -280,6 +283,6 @@ describe('help', () => {
   })
   it('says what there is when there is no such command', { timeout: wallMs }, async () => {
     const ran = await grokbot(['nope'])
-    expect([ran.exitCode, ran.stderr]).toEqual([2, "grokbot: unknown command 'nope'\n  see what there is: grokbot --help\n"])
+    expect([ran.exitCode, ran.stderr]).toEqual([2, "grokbot: unknown command 'nope' [command-line]\n  see what there is: grokbot --help\n"])
   })
 })

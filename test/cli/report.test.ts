@@ -17,7 +17,7 @@ const facts: ReportFacts = {
 }
 
 function report(result: Partial<RunResult>, more: Partial<ReportFacts> = {}): string[] {
-  const ended: RunResult = { ...refusedResult('why it was so', 61_000), taskId: 't_1', ...result }
+  const ended: RunResult = { ...refusedResult('why it was so', 'no-change', 61_000), taskId: 't_1', ...result }
   return renderReport(ended, { ...facts, ...more }).split('\n')
 }
 
@@ -31,6 +31,10 @@ describe('the report of a run', () => {
   it('names the address of a model that gave no answer', () => {
     const lines = report({ outcome: 'errored' }, { silentModel: 'http://127.0.0.1:1/v1' })
     expect(lines).toContain('next    check OPENAI_BASE_URL: the model was asked for at http://127.0.0.1:1/v1')
+  })
+  it('says why with the code of the catalogue', () => {
+    expect(report({ outcome: 'failed' })[1]).toBe('why    why it was so [no-change]')
+    expect(report({ outcome: 'failed', code: null })[1]).toBe('why    why it was so')
   })
   it('ends a cancelled run with a command', () => {
     expect(report({ outcome: 'cancelled' }).at(-1)).toBe('next      ./dev grokbot replay t_1 shows what was done')

@@ -15,7 +15,7 @@ describe('a run whose receipts could not be signed is not begun', () => {
       'a key in the environment that is none',
       { GROKBOT_SIGNING_KEY: 'bad' },
       null,
-      /^grokbot: receipts can not be signed: .* PEM\n {2}make a key: /,
+      /^grokbot: receipts can not be signed: .* PEM \[signing-key-invalid\]\n {2}make a key: /,
     ],
     [
       'a signing command whose public key is not there',

@@ -318,12 +318,13 @@ describe('what can go wrong', () => {
     const refused = await grokbot(runArguments(opened))
     expect([refused.exitCode, refused.stderr]).toEqual([
       3,
-      'grokbot: Not started: the operator has switched runs off.\n  switch runs on again: grokbot switch clear\n',
+      'grokbot: Not started: the operator has switched runs off. [switched-off]\n  switch runs on again: grokbot switch clear\n',
     ])
-    const { outcome, reason, taskId, patch, usage } = lastObject((await grokbot([...runArguments(opened), '--json'])).stdout)
-    expect({ outcome, reason, taskId, patch, usage }).toEqual({
+    const { outcome, reason, code, taskId, patch, usage } = lastObject((await grokbot([...runArguments(opened), '--json'])).stdout)
+    expect({ outcome, reason, code, taskId, patch, usage }).toEqual({
       outcome: 'refused',
       reason: 'Not started: the operator has switched runs off.',
+      code: 'switched-off',
       taskId: null,
       patch: null,
       usage: { turns: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, costMicroUsd: 0 },
@@ -359,15 +360,19 @@ describe('asked for wrongly, it says what, why and next, and ends with 2', () =>
     [
       'a folder without git',
       () => [...runArguments(opened), '--repo', at('empty')],
-      /is not the work tree of a git repository\n {2}name one/,
+      /is not the work tree of a git repository \[repository-missing\]\n {2}name one/,
     ],
     [
       'no model',
       () => ['run', '/grok fix it', '--repo', opened.repo, '--data', opened.data],
-      /no model is configured\n {2}set OPENAI_API_KEY/,
+      /no model is configured \[model-unset\]\n {2}set OPENAI_API_KEY/,
     ],
     ['a script with a wrong key', () => [...runArguments(opened), '--model-script', at('bad.json')], /bad\.json:2:\d+: 0\.txt/],
-    ['an unknown option', () => [...runArguments(opened), '--nope'], /unknown option '--nope'\n {2}see what there is: grokbot run --help/],
+    [
+      'an unknown option',
+      () => [...runArguments(opened), '--nope'],
+      /unknown option '--nope' \[command-line\]\n {2}see what there is: grokbot run --help/,
+    ],
     [
       'an unknown task',
       () => ['run', '--resume', 't_none', '--data', opened.data, '--model-script', opened.script],

@@ -93,6 +93,7 @@ describe('simulate', () => {
         effects: [],
         outcome: null,
         reason: null,
+        code: null,
         taskId: null,
         more: [],
       },

@@ -11,11 +11,19 @@ test('why a task ended and what had been sent are two fields, and one line where
 
 test('a task that was asked to end does so in the words of why it was asked', () => {
   const by = '@mona'
-  expect(endOfCancel({ by, reason: 'asked to stop' })).toEqual({ outcome: 'cancelled', reason: 'cancelled by @mona' })
-  expect(endOfCancel({ by, reason: 'asked to stop', kind: 'cancel' })).toEqual({ outcome: 'cancelled', reason: 'cancelled by @mona' })
-  expect(endOfCancel({ by, reason: '#12 was closed', kind: 'closed' })).toEqual({ outcome: 'cancelled', reason: '#12 was closed' })
+  expect(endOfCancel({ by, reason: 'asked to stop' })).toEqual({ outcome: 'cancelled', code: 'cancelled', reason: 'cancelled by @mona' })
+  expect(endOfCancel({ by, reason: 'asked to stop', kind: 'cancel' })).toEqual({
+    outcome: 'cancelled',
+    code: 'cancelled',
+    reason: 'cancelled by @mona',
+  })
+  expect(endOfCancel({ by, reason: '#12 was closed', kind: 'closed' })).toEqual({
+    outcome: 'cancelled',
+    code: 'thread-closed',
+    reason: '#12 was closed',
+  })
   const newer = 'a newer review was asked for by @mona'
-  expect(endOfCancel({ by, reason: newer, kind: 'superseded' })).toEqual({ outcome: 'superseded', reason: newer })
+  expect(endOfCancel({ by, reason: newer, kind: 'superseded' })).toEqual({ outcome: 'superseded', code: 'superseded', reason: newer })
 })
 
 test('the kind of a cancel is folded, and a record from before there were kinds has none', () => {

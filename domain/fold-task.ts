@@ -93,12 +93,22 @@ function applyEvent(draft: Draft, event: RecordedEvent): void {
       return
     case 'effect.prepared':
     case 'effect.dispatched':
+      applyEffect(state, event)
+      return
     case 'effect.settled':
       applyEffect(state, event)
+      applyPushed(state, event.payload)
       return
     default:
       applySession(draft, event)
   }
+}
+
+/** The same tree on the same parent: where GitHub made the commit itself, this is the one that people have. */
+function applyPushed(state: TaskState, { effectId, state: phase, remote }: Payload<'effect.settled'>): void {
+  const sha = remote['sha']
+  if (phase !== 'confirmed' || state.effects[effectId]?.kind !== 'push' || state.commit === null || typeof sha !== 'string') return
+  state.commit = { ...state.commit, sha }
 }
 
 /** What was checked, judged and committed was another tree, on another commit. */

@@ -20,6 +20,7 @@ import {
 } from '../github/index.ts'
 import type { Intent } from './intents.ts'
 import { readMarker, renderMarker } from './marker.ts'
+import { isSigned, readBackSigned, sendSigned } from './signed-push.ts'
 
 /** What exists at the other side, as it is recorded: ids, urls, shas. */
 export type Remote = Record<string, string | number | boolean>
@@ -46,6 +47,13 @@ export type GitPort = {
   push(intent: Intent<'push'>, token: string): Promise<{ kind: 'pushed' } | PushRejected>
   /** Where the branch is, null = there is none. Throws when the remote is away. */
   readRef(intent: Intent<'push'>, token: string): Promise<{ kind: 'read'; sha: string | null } | { kind: 'refused'; reason: string }>
+  /** What the commit changes, with all bytes; `content` null = it is taken away. `refused`: too much of it, or no text can name it. */
+  readChange(
+    intent: Intent<'push'>,
+  ): Promise<
+    | { kind: 'read'; baseTree: string; entries: readonly { path: string; mode: string; content: Uint8Array | null }[] }
+    | { kind: 'refused'; reason: string }
+  >
 }
 
 /** `refusal`: the class of the reason, as git names it; `said`: the remote's own words, '' when it said none. */
@@ -56,8 +64,11 @@ export function noGit(reason: string): GitPort {
   return {
     push: async () => ({ kind: 'rejected', reason, refusal: 'other', said: '', remoteSha: null }),
     readRef: async () => ({ kind: 'refused', reason }),
+    readChange: async () => ({ kind: 'refused', reason }),
   }
 }
+
+export type Sent = { kind: 'done'; remote: Remote } | { kind: 'rejected'; reason: string; remote: Remote }
 
 /**
  * One row an effect kind. A row without a stable key's read-back does not compile. `send` throws what Octokit throws; it
@@ -68,10 +79,7 @@ export type EffectKindRow<K extends EffectKind> = {
   risk: 'low' | 'medium' | 'high'
   /** How it is undone; null = it can not be. */
   compensation: string | null
-  send(
-    intent: Intent<K>,
-    context: EffectContext,
-  ): Promise<{ kind: 'done'; remote: Remote } | { kind: 'rejected'; reason: string; remote: Remote }>
+  send(intent: Intent<K>, context: EffectContext): Promise<Sent>
   /** Looks for what `send` makes by listing its target; never by search, which lags. */
   readBack(intent: Intent<K>, context: EffectContext): Promise<ReadBack>
 }
@@ -171,7 +179,9 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
     permissions: { contents: 'write' },
     risk: 'medium',
     compensation: 'delete the branch',
-    send: async (intent, { git, token, api }) => {
+    send: async (intent, context) => {
+      if (isSigned(intent)) return await sendSigned(intent, context)
+      const { git, token, api } = context
       const result = await git.push(intent, token)
       if (result.kind === 'pushed') return { kind: 'done', remote: { branch: intent.branch, sha: intent.sha } }
       const { reason, refusal, said, remoteSha } = result
@@ -180,7 +190,9 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
         return { kind: 'done', remote: { branch: intent.branch, sha: intent.sha } }
       return { kind: 'rejected', reason, remote: { branch: intent.branch, sha: remoteSha ?? '', refusal, said } }
     },
-    readBack: async (intent, { git, token, api }) => {
+    readBack: async (intent, context) => {
+      if (isSigned(intent)) return await readBackSigned(intent, context)
+      const { git, token, api } = context
       const read = await git.readRef(intent, token)
       if (read.kind === 'refused') return read
       const remoteSha = read.sha

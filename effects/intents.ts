@@ -30,7 +30,13 @@ export const intentSchemas = {
     url: z.string(),
     branch: z.string(),
     sha,
-    /** What the branch must be before; null = it must not exist. */ expect: sha.nullable(),
+    /** What the branch must be before; null = it must not exist. */
+    expect: sha.nullable(),
+    /**
+     * Present: the same commit made by GitHub's API, which signs it, for who takes signed commits only. Its id is then GitHub's:
+     * it is known by these three.
+     */
+    signed: z.object({ tree: sha, parent: sha, message: z.string() }).optional(),
   }),
   /** Remarks on lines of the pull request's diff at this very head; it neither approves nor asks for anything. */
   review: Place.extend({

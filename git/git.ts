@@ -116,14 +116,16 @@ export type TreeDiff = {
 export type PushResult =
   | { kind: 'pushed'; remoteSha: string }
   /**
-   * Classified from porcelain output, never from prose. `said`: the remote's own prose, for people, '' when it said none.
+   * Classified from porcelain output, never from prose; only which rule it was that `protected` stands for is nowhere else.
+   * `said`: the remote's own prose, for people, '' when it said none.
    * `remoteSha` is what the remote has, null when there is no such ref.
    */
   | { kind: 'rejected'; reason: PushRefusal; message: string; said: string; remoteSha: string | null }
   /** It may or may not have arrived: no answer about the ref (a time-out, a server error), or the remote could not be asked afterwards. */
   | { kind: 'unknown'; message: string }
 
-export type PushRefusal = 'moved' | 'protected' | 'workflows' | 'denied' | 'other'
+/** `unsigned`: of what guards the ref, a rule that takes signed commits only is named. */
+export type PushRefusal = 'moved' | 'protected' | 'unsigned' | 'workflows' | 'denied' | 'other'
 
 /** Why a remote gave nothing. `message` is for people and holds no credential. */
 export type RemoteFault = {

@@ -63,7 +63,9 @@ export async function pushCommit(options: PushOptions): Promise<PushResult> {
   if (row && row.flag !== '!' && remoteRef.sha !== expect) return { kind: 'unknown', message: `${ref} is at ${remoteRef.sha} by now` }
   if (row && !row.summary.startsWith(noReport)) {
     const said = reasonIn(row, result.stderr)
-    return { kind: 'rejected', ...classify(row, remoteRef.sha, expect), said, remoteSha: remoteRef.sha }
+    const { reason, message } = classify(row, remoteRef.sha, expect)
+    const narrowed = reason === 'protected' && wantsSignatures(result.stderr) ? 'unsigned' : reason
+    return { kind: 'rejected', reason: narrowed, message, said, remoteSha: remoteRef.sha }
   }
   return await explainSilence(options, remoteRef.sha, call, result)
 }
@@ -148,6 +150,14 @@ function reasonIn({ summary }: PushRow, stderr: string): string {
     .slice(from)
     .map(line => line.replace(/^error: /, ''))
     .join(' ')
+}
+
+/**
+ * GitHub's line for the rule, which stands in its prose alone. Asked only of a ref that is refused for its rules, and what
+ * comes of a mistake is one more refusal: whoever makes the commit another way is held to the same rules.
+ */
+function wantsSignatures(stderr: string): boolean {
+  return prose(stderr).some(line => /^(?:error: |- )?Commits must have verified signatures\.?$/.test(line))
 }
 
 /** The lines that git passes on as the remote's. Cut: a server may print any amount. */

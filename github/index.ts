@@ -14,6 +14,16 @@ export {
   updateComment,
 } from './comments.ts'
 export { type HookDeliveries, type HookDelivery, listHookDeliveries, redeliver } from './deliveries.ts'
+export {
+  createBlob,
+  createBranch,
+  createCommit,
+  createTree,
+  forwardBranch,
+  type GitCommit,
+  listCommitsBetween,
+  type TreeEntry,
+} from './git-data.ts'
 export { createGitHubApp, type GitHubApp, type Permissions } from './github-app.ts'
 export { type IdentityAnswer, MintAnswer, MintCall, passedHeaders } from './mint-channel.ts'
 export { type PullStanding, readPullStanding } from './pull-standing.ts'

@@ -1,5 +1,6 @@
 import { type EffectPorts, type GitPort, noGit, sleepUnlessStopped } from '../effects/index.ts'
-import { pushCommit, type RemoteRef, readRemoteRef } from '../git/index.ts'
+import { pushCommit, type RemoteRef, readChange, readRemoteRef } from '../git/index.ts'
+import { workerLimits } from './limits.ts'
 import type { Base, Task } from './task.ts'
 import { fencedOrThrow } from './task-log.ts'
 import { Unreachable } from './with-patience.ts'
@@ -42,6 +43,11 @@ function gitPortOf(base: Base, stop: AbortSignal): GitPort {
       return { kind: 'rejected', reason: `${refusal}: ${message}`, refusal, said, remoteSha }
     },
     readRef: readBranch(stop),
+    async readChange({ signed }) {
+      if (signed === undefined) return { kind: 'refused', reason: 'it is pushed by git' }
+      const { signedFilesMax: filesMax, signedBytesMax: bytesMax } = workerLimits
+      return await readChange(base.store, signed.parent, signed.tree, { filesMax, bytesMax })
+    },
   }
 }
 

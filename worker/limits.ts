@@ -61,8 +61,12 @@ export const workerLimits = {
   settingsRetryMs: 1_000,
   /** So long the writing of a bundle may keep its thread from everything else at once. */
   sliceMs: 10,
-  /** Effects of one task: two pushes and a pull request, the progress comment and its last text, a reply and a comment instead of it, the check run's end. */
-  effectsOfTaskMax: 8,
+  /** Of a change that GitHub's API makes, which takes no pack. */
+  signedFilesMax: 200,
+  /** The same in bytes: most of it is one request. */
+  signedBytesMax: 8_388_608,
+  /** Effects of one task: two pushes, each by git and by the API, and a pull request, the progress comment and its last text, a reply and a comment instead of it, the check run's end. */
+  effectsOfTaskMax: 10,
   /** How often a bundle is made again at once when the ledger went on meanwhile; after that the next sweep does it. */
   bundleRoundsMax: 3,
   /** Bundles of others that one sweep makes; the next one goes on behind them. */

@@ -6,6 +6,7 @@ import {
   type EffectPorts,
   type EffectProposal,
   GitHubAway,
+  noGit,
   settleByReadBack,
   sleepUnlessStopped,
 } from '../../effects/index.ts'
@@ -42,7 +43,7 @@ beforeEach(async () => {
     mint: async request => (await app.mint(request)).token,
     api: token => app.api(token),
     botLogin: async () => (await app.identity()).botLogin,
-    git: { push: async () => ({ kind: 'pushed' }), readRef: async () => ({ kind: 'read', sha: null }) },
+    git: noGit('nothing is pushed here'),
     markerKey: Buffer.alloc(32, 1),
     sleep: ms => sleepUnlessStopped(Math.min(ms, 50), stopping.signal),
     readBackGapMs: 20,

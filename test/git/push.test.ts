@@ -193,6 +193,18 @@ test.each([
   expect(JSON.stringify(result)).not.toContain(token)
 })
 
+const ruled = 'push declined due to repository rule violations'
+test.each([
+  ['a ruleset that takes signed commits only', ruled, '- Commits must have verified signatures.', 'unsigned'],
+  ['a protection that does', 'protected branch hook declined', 'error: Commits must have verified signatures.', 'unsigned'],
+  ['a ruleset with another rule', ruled, '- Changes must be made through a pull request.', 'protected'],
+  ['a secret that is called like that', ruled, '- Push cannot contain secrets: Commits must have verified signatures.', 'protected'],
+  ['a hook that says so and is no rule', 'pre-receive hook declined', '- Commits must have verified signatures.', 'other'],
+] as const)('Q51: %s', async (_, reason, line, expected) => {
+  const { result } = await pushTo(makeRemote(ours), refuse(reason, `error: GH013: Repository rule violations found.\n\n${line}`), ours)
+  expect(result).toMatchObject({ kind: 'rejected', reason: expected })
+})
+
 test('Q43: success is what the remote has: an answer of ok without the ref is no push', async () => {
   const lie: Answer = (request, response) => {
     if (!request.url?.endsWith('/git-receive-pack') || request.method !== 'POST') return false

@@ -48,6 +48,8 @@ const issue = () => Number(world.issue_number)
 const onLine = async () =>
   (await simulator.github.reviewComment({ repo, number: pull(), author: 'ann', path: 'a.ts', line: 1, body: 'Why?' })).id
 
+const treeSha = async () => (await api.rest.git.getCommit({ ...name, commit_sha: String(world.commit_sha) })).data.tree.sha
+
 const calls: Record<string, () => Promise<unknown>> = {
   createGitHubApp: async () => {
     const fake = simulator.github
@@ -79,6 +81,26 @@ const calls: Record<string, () => Promise<unknown>> = {
     for (const subject of [{ commentId: Number(world.comment_id) }, { issueNumber: issue() }, { reviewCommentId: await onLine() }])
       await github.listReactions(api, name, subject, 'eyes')
   },
+  createBlob: () => github.createBlob(api, name, Buffer.from([0, 255])),
+  createTree: async () => {
+    const sha = await github.createBlob(api, name, Buffer.from([0]))
+    const entries = [
+      { path: 'text', mode: '100755', text: 'a' },
+      { path: 'bytes', mode: '100644', sha },
+      { path: 'module', mode: '160000', sha: String(world.commit_sha) },
+    ]
+    const tree = await github.createTree(api, name, await treeSha(), entries)
+    await github.createTree(api, name, tree, [{ path: 'text', mode: '100755', sha: null }])
+  },
+  createCommit: async () =>
+    github.createCommit(api, name, { message: 'One more', tree: await treeSha(), parent: String(world.commit_sha) }),
+  createBranch: () => github.createBranch(api, name, 'made/here', String(world.commit_sha)),
+  forwardBranch: async () => {
+    const { sha } = await github.createCommit(api, name, { message: 'On', tree: await treeSha(), parent: String(world.commit_sha) })
+    await github.createBranch(api, name, 'forward', String(world.commit_sha))
+    await github.forwardBranch(api, name, 'forward', sha)
+  },
+  listCommitsBetween: () => github.listCommitsBetween(api, name, String(world.commit_sha), 'topic'),
   createReply: async () => github.createReply(api, name, pull(), await onLine(), 'So'),
   listReviewComments: () => github.listReviewComments(api, name, pull(), since),
   createReview: () =>

@@ -69,7 +69,7 @@ describe('what is not pushed to', () => {
     expect(delivery.ours()).toEqual([patchText(state, delivery.taskId)])
   })
 
-  test('a locked conversation, in which nothing can be said either', { timeout }, async () => {
+  test('Q70: a locked conversation, in which nothing can be said either', { timeout }, async () => {
     const delivery = await openDelivery(stage)
     const state = await delivery.end(async () => github().lock(delivery.repo, delivery.number))
     expect([state.outcome?.patchOnly, pushes(state), delivery.ours()]).toEqual(['this conversation was locked meanwhile', [], []])
@@ -92,14 +92,15 @@ describe('what is not pushed to', () => {
     ])
   })
 
-  const refusals: [reason: 'workflows' | 'rules' | 'secret' | 'protected' | 'large-file', why: RegExp][] = [
+  const refusals: [reason: 'workflows' | 'rules' | 'secret' | 'protected' | 'large-file', why: RegExp, message?: string][] = [
     [
       'workflows',
       /^I may not push here: this repository refuses changes to `\.github\/workflows` from Apps \(GitHub said: "refusing to allow a GitHub App to create or update workflow `\.github\/workflows\/ci\.yml` without `workflows` permission"\)$/,
     ],
     [
       'rules',
-      /^I may not push here: the rules of this repository refuse it \(GitHub said: "GH013: Repository rule violations found for refs\/heads\/feature\. .*- Commits must have verified signatures\."\)$/,
+      /^I may not push here: the rules of this repository refuse it \(GitHub said: "GH013: Repository rule violations found for refs\/heads\/feature\. .*- Changes must be made through a pull request\."\)$/,
+      'Changes must be made through a pull request.',
     ],
     [
       'secret',
@@ -111,9 +112,9 @@ describe('what is not pushed to', () => {
     ],
     ['large-file', /^I may not push here: the push was refused \(GitHub said: ".*GH001: Large files detected\..*"\)$/],
   ]
-  test.each(refusals)('Q51: a branch that refuses for %s, which is said word for word', { timeout }, async (reason, why) => {
+  test.each(refusals)('Q51: a branch that refuses for %s, which is said word for word', { timeout }, async (reason, why, message) => {
     const delivery = await openDelivery(stage)
-    github().fail({ route: 'git push', fault: { kind: 'decline', reason } })
+    github().fail({ route: 'git push', fault: { kind: 'decline', reason, ...(message ? { message } : {}) } })
     const state = await delivery.end()
     expect([state.outcome?.outcome, state.outcome?.patchOnly, pushes(state)]).toEqual(['failed', expect.stringMatching(why), ['rejected']])
     expect(delivery.ours()).toEqual([patchText(state, delivery.taskId)])
@@ -130,7 +131,7 @@ describe('what is not pushed to', () => {
 })
 
 describe('a push', () => {
-  test('whose answer is lost is found by its branch, also when somebody has pushed on top of it', { timeout }, async () => {
+  test('Q87, Q94: whose answer is lost is found by its branch, also when somebody has pushed on top of it', { timeout }, async () => {
     const delivery = await openDelivery(stage)
     const lost = github().fail({ route: 'git push', fault: { kind: 'cut', when: 'after' } })
     let theirs = ''
@@ -147,7 +148,7 @@ describe('a push', () => {
     expect(await delivery.git('log', '--format=%H', '-2', 'feature')).toBe(`${theirs}\n${state.commit?.sha}`)
   })
 
-  test('goes where the head was accepted to be, whatever its branch is called', { timeout }, async () => {
+  test('Q26: goes where the head was accepted to be, whatever its branch is called', { timeout }, async () => {
     const delivery = await openDelivery(stage)
     const state = await delivery.end()
     expect([pushes(state), (await delivery.refs())['refs/heads/feature']]).toEqual([['confirmed'], state.commit?.sha])

@@ -39,7 +39,12 @@ export type DeliveryOptions = {
   fork?: string
   /** The pull request's files, and the change's. */
   files?: Record<string, string>
-  change?: Record<string, string>
+  /** Null takes a file away. */
+  change?: Record<string, string | { content: string | Buffer; mode: string } | null>
+  /** Asked for on an issue of its own, so that it is delivered as a new branch. */
+  issue?: boolean
+  /** Of the default branch: in place of the sample's. */
+  base?: Record<string, string>
   failing?: boolean
   /** Acceptance prepared one, as the app does. */
   checkRun?: boolean
@@ -58,7 +63,10 @@ export async function openDelivery(stage: WorkerStage, options: DeliveryOptions 
   const repo = `octo/${name}`
   const from = path.join(dataDir, '..', name)
   mkdirSync(from)
-  for (const [file, content] of Object.entries(files)) writeFileSync(path.join(from, file), content)
+  for (const [file, content] of Object.entries({ ...files, ...options.base })) {
+    mkdirSync(path.dirname(path.join(from, file)), { recursive: true })
+    writeFileSync(path.join(from, file), content)
+  }
   const repository = await github.addRepository({ owner: 'octo', name, from })
   const { fork } = options
   if (fork) github.addUser({ login: fork })
@@ -68,8 +76,11 @@ export async function openDelivery(stage: WorkerStage, options: DeliveryOptions 
     ...{ repo: fork ? `${fork}/${name}` : repo, branch: 'feature', from: 'main', author },
     files: options.files ?? { 'feature.txt': 'new\n' },
   })
-  const head = options.head ?? made
-  const { number } = await github.openPull({ repo, author, title: 'A feature', head: fork ? `${fork}:feature` : 'feature' })
+  const onIssue = options.issue ?? false
+  const issue = onIssue ? await github.openIssue({ repo, author, title: 'It subtracts', body: '' }) : null
+  const main = (await github.refs(repo))['refs/heads/main'] ?? ''
+  const head = options.head ?? (onIssue ? main : made)
+  const { number } = issue ?? (await github.openPull({ repo, author, title: 'A feature', head: fork ? `${fork}:feature` : 'feature' }))
   const taskId = `t_${ulid()}`
   const base = (await github.refs(repo))['refs/heads/main'] ?? ''
   const accepted: TaskAccepted = {
@@ -77,10 +88,10 @@ export async function openDelivery(stage: WorkerStage, options: DeliveryOptions 
     requester: { login: 'mona', id: 1 },
     repository: { id: repository.id, owner: 'octo', name, url: github.gitUrl('octo', name), visibility: 'public', defaultBranch: 'main' },
     installationId: [...github.state.installations.values()].find(({ account }) => account.login === 'octo')?.id ?? 0,
-    subject: { kind: 'pull', number, title: 'A feature', body: '', trusted: true },
+    subject: { kind: onIssue ? 'issue' : 'pull', number, title: 'A feature', body: '', trusted: true },
     commentId: null,
     askedAt: new Date(Date.now() - 60_000).toISOString(),
-    pull: { headSha: head, headRef: 'feature', baseRef: 'main', baseSha: base, fork: fork !== undefined },
+    ...(onIssue ? {} : { pull: { headSha: head, headRef: 'feature', baseRef: 'main', baseSha: base, fork: fork !== undefined } }),
     base: { ref: 'main', sha: base },
     grant: {
       profile: 'workspace',
@@ -219,14 +230,19 @@ function proven(head: string, baseTree: string, change: ChangeOf, failing: boole
 }
 
 /** A tree of the store with these files in place of its own. */
-async function treeWith(store: string, tree: string, changed: Record<string, string>): Promise<string> {
+async function treeWith(store: string, tree: string, changed: NonNullable<DeliveryOptions['change']>): Promise<string> {
   const env = { GIT_INDEX_FILE: path.join(store, 'test.index') }
-  const git = async (argv: string[], input?: string) =>
+  const git = async (argv: string[], input?: string | Buffer) =>
     (await execa('git', ['--git-dir', store, ...argv], { env, ...(input === undefined ? {} : { input }) })).stdout
   await git(['read-tree', tree])
-  for (const [file, content] of Object.entries(changed)) {
+  for (const [file, given] of Object.entries(changed)) {
+    if (given === null) {
+      await git(['update-index', '--index-info'], `0 ${'0'.repeat(40)}\t${file}\n`)
+      continue
+    }
+    const { content, mode } = typeof given === 'string' ? { content: given, mode: '100644' } : given
     const blob = await git(['hash-object', '-w', '--stdin'], content)
-    await git(['update-index', '--add', '--cacheinfo', `100644,${blob},${file}`])
+    await git(['update-index', '--add', '--cacheinfo', `${mode},${blob},${file}`])
   }
   return await git(['write-tree'])
 }

@@ -5,7 +5,7 @@ const options = { prefix: '/grok', slug: 'grokbot', commandsMax: 3, textBytesMax
 const words = (comment: string) =>
   parseCommands(comment, options).commands.map(({ word, text }) => (text === '' ? word : `${word}: ${text}`))
 
-describe('a command is found', () => {
+describe('Q11, Q18: a command is found', () => {
   test.each([
     ['with a carriage return behind it', '/grok fix\r\nPlease fix the null check', ['fix: Please fix the null check']],
     ['with a lone carriage return', '/grok fix\rnow', ['fix: now']],
@@ -25,7 +25,7 @@ describe('a command is found', () => {
   })
 })
 
-describe('a command is inert', () => {
+describe('Q12: a command is inert', () => {
   test.each([
     ['in a quote', '> /grok fix'],
     ['in the lazy rest of a quote', '> hello\n/grok fix'],

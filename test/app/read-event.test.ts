@@ -144,7 +144,7 @@ describe('nothing is asked by', () => {
   })
 })
 
-test('a body that is null is an empty one, of an issue, a comment and a review', () => {
+test('Q19: a body that is null is an empty one, of an issue, a comment and a review', () => {
   const texts = [
     read('issues', { action: 'opened', issue: { ...thread, body: null } }),
     read('issue_comment', { action: 'created', comment: { ...comment, body: null }, issue: { ...thread, body: null } }),
@@ -153,7 +153,7 @@ test('a body that is null is an empty one, of an issue, a comment and a review',
   expect(texts).toEqual(['', '', ''])
 })
 
-test('the number is the one of the thread, whatever the text and other fields name', () => {
+test('Q22: the number is the one of the thread, whatever the text and other fields name', () => {
   const found = read('issue_comment', { action: 'created', comment: { ...comment, body: '/grok fix #99' }, issue: thread, number: 7 })
   expect(found).toMatchObject({ asked: { subject: { number: 12 }, text: '/grok fix #99' } })
 })

@@ -100,7 +100,7 @@ describe('a review', () => {
   let number = 0
   const onPull = <Given extends object>(given: Given) => ({ ...given, pull_request: { ...pull(), number } })
 
-  test('with the same command in its text and in three remarks is one request', async () => {
+  test('Q66: with the same command in its text and in three remarks is one request', async () => {
     await deliver('pull_request_review', 'submitted', onPull(submitted('/grok fix')))
     for (const id of [50, 51, 52]) await deliver('pull_request_review_comment', 'created', onPull(remark(id, '/grok fix')))
     expect(await taken()).toEqual(['t_1 fix waiting'])
@@ -147,7 +147,7 @@ describe('bots', () => {
     await deliver('issue_comment', 'created', says(1, '/grok fix'))
     expect(await taken()).toEqual([])
   })
-  test('that are listed start two runs an hour in a thread, and no third', async () => {
+  test('A10: that are listed start two runs an hour in a thread, and no third', async () => {
     app.intake.allowedBots = [bot.id]
     for (const id of [1, 2, 3, 4]) {
       await deliver('issue_comment', 'created', says(id, `/grok fix ${id}`))

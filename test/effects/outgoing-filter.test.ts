@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { joinBlocks, makeInert, makeInertForCommit } from '../../effects/outgoing-filter.ts'
 import { registerSecret } from '../../telemetry/index.ts'
 
-describe('foreign text is made inert', () => {
+describe('Q28, D01: foreign text is made inert', () => {
   test.each([
     ['a mention', 'ask @octocat', 'ask `@octocat`'],
     ['a team', '@org/team look', '`@org/team` look'],
@@ -39,7 +39,7 @@ test('a fence that is never closed protects nothing', () => {
   expect(makeInert('```\n@octocat')).toBe('```\n@ octocat')
 })
 
-test('what does not fit is left out whole and said in the last line', () => {
+test('D11: what does not fit is left out whole and said in the last line', () => {
   const text = joinBlocks(['a'.repeat(50), '', 'b'.repeat(100), 'c'], 150)
   expect(text).toBe(`${'a'.repeat(50)}\n\nCut at 150 characters; the rest is in the run's record.`)
 })
@@ -64,7 +64,7 @@ describe('credentials do not go out', () => {
     expect(makeInert(`run \`${key}\`, or\n\`\`\`\n${key}\n\`\`\``)).toBe('run `[redacted]`, or\n```\n[redacted]\n```')
     expect(makeInertForCommit(`use ghp_${'a1B'.repeat(12)}`)).toBe('use [redacted]')
   })
-  test('spread over lines of one text, or over the blocks of one body: then none of it goes out', () => {
+  test('D04: spread over lines of one text, or over the blocks of one body: then none of it goes out', () => {
     expect(makeInert(spread.join('\n'))).toMatch(/^Withheld: /)
     expect(
       joinBlocks(

@@ -320,7 +320,7 @@ test('the agent can not move its gitdir away, and a .git of its own below the ro
   expect(readTree(scene, adopted.tree)).toMatchObject({ '100644 src/add.js': edited, '100644 src/new.js': 'new\n' })
 })
 
-test('commits, other branches and an empty index of the agent change nothing in the tree', async () => {
+test('Q84: commits, other branches and an empty index of the agent change nothing in the tree', async () => {
   const workspace = await workspaceOf(scene)
   asAgent(
     scene,

@@ -48,7 +48,7 @@ test('Q31: the mirror stays complete while base and branch move on, and finds th
   ).toBe(1)
 })
 
-test('histories that never met have no merge base, which is said and not taken for an empty change', async () => {
+test('Q32: histories that never met have no merge base, which is said and not taken for an empty change', async () => {
   const folder = makeFolder()
   const project = makeRepository(folder)
   const one = plainGit(project, 'rev-parse', 'HEAD')

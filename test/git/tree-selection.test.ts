@@ -219,7 +219,7 @@ test('a snapshot has what is listed although git ignores it, and nothing else th
   await workspace.remove()
 })
 
-test('submodules of the base: untouched or emptied they stay; a moved one is refused in a change and named in a snapshot', async () => {
+test('D10: submodules of the base: untouched or emptied they stay; a moved one is refused in a change and named in a snapshot', async () => {
   const { scene: other, end: endOther } = await openSharedScene({ 'a.txt': 'a\n' })
   try {
     plainGit(other.project, 'update-index', '--add', '--cacheinfo', `160000,${submodule},sub`)

@@ -62,6 +62,10 @@ export const gitLimits = {
   refsFileBytesMax: 1_073_741_824,
   /** The lists of attributes and of ignored names at the top of a work tree; git itself reads no larger one. */
   workRulesBytesMax: 104_857_600,
+  /** Commits of a base that are looked at for whether they are signed off. */
+  signedOffMax: 20,
+  /** Fewer say nothing. */
+  signedOffMin: 5,
   /** Paths that a refusal to apply a change names. */
   pathsNamedMax: 5,
 } as const

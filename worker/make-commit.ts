@@ -1,6 +1,6 @@
 import type { Payload } from '../domain/index.ts'
 import { makeInertForCommit } from '../effects/index.ts'
-import { commitTree, resolveBase } from '../git/index.ts'
+import { commitTree, resolveBase, wantsSignOff } from '../git/index.ts'
 import { crashpoint, withoutSecrets } from '../telemetry/index.ts'
 import type { Change } from './collect-change.ts'
 import { branchFolder, workerLimits } from './limits.ts'
@@ -9,13 +9,14 @@ import type { Base, Task } from './task.ts'
 import { withPatience } from './with-patience.ts'
 
 export type Commit = Payload<'commit.made'>
+type Author = { name: string; email: string }
 
 /** The change as one commit on the task's start, with the same sha on every attempt: all that goes into it is recorded. */
 export async function makeCommit(task: Task, base: Base, change: Change): Promise<Commit> {
   const known = task.log.state().commit
-  const message = known?.message ?? renderMessage(task, base)
   const name = await authorName(task)
   const author = { name, email: `${name}@users.noreply.github.com` }
+  const message = known?.message ?? (await renderMessage(task, base, author))
   const sha = await commitTree({ store: base.store, tree: change.tree, parents: [base.start.sha], message, author, at: acceptedAt(task) })
   crashpoint('commit.made')
   if (known) return known
@@ -50,7 +51,7 @@ async function branchOf({ id, accepted }: Task, { mirror }: Base): Promise<strin
   return `${branchFolder}${isTaken ? '-' : '/'}${name}`
 }
 
-function renderMessage(task: Task, { config }: Base): string {
+async function renderMessage(task: Task, { config, mirror, sha }: Base, author: Author): Promise<string> {
   const { session, taint } = task.log.state()
   const title = renderTitle(session?.ended?.text ?? '', task.accepted.subject)
   // Cut first: a cut through what the filter put in would undo it.
@@ -60,5 +61,7 @@ function renderMessage(task: Task, { config }: Base): string {
       .slice(0, workerLimits.messageCharactersMax),
   )
   const waits = (config.ci.value ?? (taint.length > 0 ? 'after-approval' : 'always')) === 'after-approval'
-  return `${title}\n\n${body}\n\nGrokbot-Task: ${task.id}\n${waits ? skipChecks : ''}`
+  // Its own, as the check of a sign-off compares it with the author: nobody else can give it.
+  const signOff = (await wantsSignOff(mirror, sha)) ? `Signed-off-by: ${author.name} <${author.email}>\n` : ''
+  return `${title}\n\n${body}\n\nGrokbot-Task: ${task.id}\n${signOff}${waits ? skipChecks : ''}`
 }

@@ -43,12 +43,16 @@ test('where signed commits only are taken, GitHub makes the commit, and it is ou
   expect(delivery.ours()[0]).toContain(`\`${head.slice(0, 7)}\``)
 })
 
-test('so it is for a new branch, from which the pull request is opened', { timeout }, async () => {
-  const delivery = await openDelivery(stage, { issue: true })
+test('so it is for a new branch, and where commits are signed off, it is', { timeout }, async () => {
+  const delivery = await openDelivery(stage, { issue: true, base: { '.github/dco.yml': 'require:\n  members: false\n' } })
   const state = await delivery.end(async () => wantSignatures(delivery))
   const branch = state.commit?.branch ?? ''
   const head = (await delivery.refs())[`refs/heads/${branch}`] ?? ''
   expect(effects(state)).toEqual(['push push-1 rejected', 'push push-3 confirmed', 'pull-request pull-request-1 confirmed'])
   expect(await delivery.git('log', '--format=%T %P', '-1', head)).toBe(`${state.commit?.tree} ${delivery.head}`)
   expect([isSigned(delivery, head), state.commit?.sha, state.outcome?.outcome]).toEqual([true, head, 'succeeded'])
+  const bot = (await stage.ports.github?.identity())?.botLogin
+  expect(await delivery.git('log', '--format=%B', '-1', head)).toContain(
+    `\n\nGrokbot-Task: ${delivery.taskId}\nSigned-off-by: ${bot} <${bot}@users.noreply.github.com>`,
+  )
 })

@@ -1,5 +1,6 @@
 export { emptyGateTables, type GateTables } from './gate/rows.ts'
 export { sessionLimits } from './limits.ts'
+export type { FailureKind as ModelFailure } from './model/failure-kinds.ts'
 export { loadSampler } from './model/load-sampler.ts'
 export type {
   AgentSandbox,

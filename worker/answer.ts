@@ -16,8 +16,9 @@ export async function answer(task: Task): Promise<TaskEnd> {
   await mayDeliver(task)
   const { state, reason } = await post(task, renderAnswer(viewOf(task, end)))
   if (state === 'confirmed') return end
-  if (state === 'unknown') return { ...end, outcome: 'errored', reason: `it is not known whether the answer arrived: ${reason}` }
-  return { ...end, outcome: 'failed', reason: `the answer could not be posted: ${reason}` }
+  if (state === 'unknown')
+    return { ...end, outcome: 'errored', code: 'answer-unknown', reason: `it is not known whether the answer arrived: ${reason}` }
+  return { ...end, outcome: 'failed', code: 'answer-not-posted', reason: `the answer could not be posted: ${reason}` }
 }
 
 /** The thread of a review may be gone by now; the conversation it belongs to is still there. */

@@ -2,6 +2,7 @@ import { type FetchOptions, type FetchResult, fetchMirror, hasCommit, type Mirro
 import { Gone } from './gone.ts'
 import { goOn } from './stopped.ts'
 import type { Start, Task } from './task.ts'
+import { TaskFault } from './task-fault.ts'
 import { Unreachable, withPatience } from './with-patience.ts'
 
 /** A pull request's head as it was when the task was accepted, or, when that had moved, what the change was made again on. */
@@ -57,7 +58,7 @@ async function fetch(task: Task, mirror: Mirror, wanted: Wanted): Promise<FetchR
     if (fetched.kind === 'failed' && (fetched.reason === 'unreachable' || fetched.reason === 'timed-out')) throw new Unreachable(message)
     // Whether the head is here is looked at by its id.
     if (accepted.pull && (fetched.kind !== 'failed' || wanted.commits)) return fetched
-    throw new Error(message)
+    throw new TaskFault('fetch-failed', message)
   })
 }
 

@@ -1,12 +1,11 @@
 import { effectId } from '../effects/index.ts'
-import { apply } from './apply.ts'
 import type { Fallen, Reached } from './deliver.ts'
-import { placeOf } from './effect-ports.ts'
 import type { Commit } from './make-commit.ts'
 import { type Moved, obstacleNow, provenBroken } from './obstacle.ts'
 import type { TaskPlace } from './open-task-workspace.ts'
+import { pushChange } from './push-change.ts'
 import { reapply } from './reapply.ts'
-import { refusalWords, settledWhy } from './refusal-words.ts'
+import { refusedPush, settledWhy } from './refusal-words.ts'
 import type { Base, Task } from './task.ts'
 
 /**
@@ -23,7 +22,7 @@ export async function pushToHead(task: Task, base: Base, commit: Commit, place: 
   return second.kind === 'moved' ? movedAgain : second
 }
 
-const movedAgain: Fallen = { kind: 'fallen', why: 'the branch was pushed to again and again while I delivered' }
+const movedAgain: Fallen = { kind: 'fallen', code: 'moved-again', why: 'the branch was pushed to again and again while I delivered' }
 
 async function pushOnce(task: Task, base: Base, commit: Commit): Promise<Reached | Moved> {
   const state = task.log.state()
@@ -34,10 +33,10 @@ async function pushOnce(task: Task, base: Base, commit: Commit): Promise<Reached
   const known = state.effects[effectId(task.id, { kind: 'push', ordinal })]
   const obstacle = known ? null : (provenBroken(state) ?? (await obstacleNow(task, expect)))
   if (obstacle) return obstacle
-  const intent = { ...placeOf(task), url: task.accepted.repository.url, branch, sha: commit.sha, expect }
-  const push = await apply(task, base, { kind: 'push', ordinal, intent })
-  if (push.state === 'confirmed') return { kind: 'commit', branch, sha: commit.sha }
+  const push = await pushChange(task, base, commit, { ordinal, branch, expect })
+  if (push.state === 'confirmed') return { kind: 'commit', branch, sha: String(push.remote['sha']) }
   const { sha: head } = push.remote
   if (push.state === 'rejected' && typeof head === 'string' && head !== '' && head !== expect) return { kind: 'moved', head }
-  return settledWhy(push, head === '' ? `the branch \`${branch}\` is gone` : refusalWords(push))
+  const gone: Fallen = { kind: 'fallen', code: 'branch-gone', why: `the branch \`${branch}\` is gone` }
+  return settledWhy(push, head === '' ? gone : refusedPush(push))
 }

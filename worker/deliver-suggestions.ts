@@ -21,12 +21,18 @@ export async function suggestToFork(task: Task, base: Base, commit: Commit): Pro
   const state = task.log.state()
   const head = base.start.sha
   const known = state.effects[effectId(task.id, { kind: 'review', ordinal: 1 })]
-  if (!task.accepted.grant.effects.includes('review')) return { kind: 'fallen', why: inFork }
+  if (!task.accepted.grant.effects.includes('review')) return { kind: 'fallen', code: 'fork-patch-only', why: inFork }
   const obstacle = known ? null : (provenBroken(state) ?? (await obstacleNow(task, head)))
   if (obstacle?.kind === 'fallen') return obstacle
-  if (obstacle) return { kind: 'fallen', why: `${inFork}, and its head moved to \`${obstacle.head.slice(0, 7)}\` meanwhile` }
+  if (obstacle)
+    return { kind: 'fallen', code: 'fork-moved', why: `${inFork}, and its head moved to \`${obstacle.head.slice(0, 7)}\` meanwhile` }
   const suggestions = await suggestionsOf(task, base, commit)
-  if (suggestions === null) return { kind: 'fallen', why: `${inFork}, and the change is more than suggestions on its own lines can say` }
+  if (suggestions === null)
+    return {
+      kind: 'fallen',
+      code: 'suggestions-not-possible',
+      why: `${inFork}, and the change is more than suggestions on its own lines can say`,
+    }
   const comments = suggestions.map(each => ({
     path: each.path,
     startLine: each.startLine,
@@ -37,7 +43,8 @@ export async function suggestToFork(task: Task, base: Base, commit: Commit): Pro
   const intent = { ...placeOf(task), number: task.accepted.subject?.number ?? 0, headSha: head, body, comments }
   const review = await apply(task, null, { kind: 'review', ordinal: 1, intent })
   if (review.state === 'confirmed') return { kind: 'suggestions', count: comments.length }
-  return settledWhy(review, `${inFork}, and the suggestions were not taken: ${review.reason}`)
+  const why = `${inFork}, and the suggestions were not taken: ${review.reason}`
+  return settledWhy(review, { kind: 'fallen', code: 'suggestions-refused', why })
 }
 
 /** Null: some of it can not be one. Only files that stay what they are, and whose every byte is accounted for. */

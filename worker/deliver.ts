@@ -1,3 +1,4 @@
+import type { ProblemCode } from '../domain/index.ts'
 import { openPullRequest } from './deliver-branch.ts'
 import { pushToHead } from './deliver-commit.ts'
 import { suggestToFork } from './deliver-suggestions.ts'
@@ -11,12 +12,12 @@ export type Delivered =
   | { kind: 'commit'; branch: string; sha: string }
   /** A review with the whole change as suggestions. */
   | { kind: 'suggestions'; count: number }
-  /** `reason` is '' where nothing else was to be tried. */
-  | { kind: 'patch'; reason: string }
+  /** `reason` is '' where nothing else was to be tried; `code` is of the first rung that did not hold. */
+  | { kind: 'patch'; reason: string; code?: ProblemCode }
   | { kind: 'unknown'; reason: string }
 
 /** `why` is a clause people read: "The change is ready, but <why>." */
-export type Fallen = { kind: 'fallen'; why: string }
+export type Fallen = { kind: 'fallen'; code: ProblemCode; why: string }
 export type Reached = Delivered | Fallen
 type Rung = (task: Task, base: Base, commit: Commit, place: TaskPlace) => Promise<Reached>
 
@@ -32,13 +33,14 @@ const ladders = {
 export async function deliver(task: Task, base: Base, commit: Commit, place: TaskPlace): Promise<Delivered> {
   const { accepted } = task
   if (accepted.delivery === 'patch' || accepted.installationId === null) return { kind: 'patch', reason: '' }
-  const whys: string[] = []
+  const fallen: Fallen[] = []
   for (const rung of ladders[ladderOf(task)]) {
     const reached = await rung(task, base, commit, place)
     if (reached.kind !== 'fallen') return reached
-    whys.push(reached.why)
+    fallen.push(reached)
   }
-  return { kind: 'patch', reason: whys.join('; ') }
+  const [first] = fallen
+  return { kind: 'patch', reason: fallen.map(({ why }) => why).join('; '), ...(first ? { code: first.code } : {}) }
 }
 
 function ladderOf({ accepted: { pull } }: Task): keyof typeof ladders {

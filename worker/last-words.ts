@@ -1,4 +1,4 @@
-import { type EffectState, foldTask, type RecordedEvent, type TaskState } from '../domain/index.ts'
+import { type EffectState, foldTask, isProblemCode, type RecordedEvent, type TaskState } from '../domain/index.ts'
 import { type EffectProposal, effectId } from '../effects/index.ts'
 import { checkRunEnd, isUnderWay } from './check-run.ts'
 import { deliveryWords } from './delivery-words.ts'
@@ -62,8 +62,8 @@ export function wordsLeft(
   return corrected === null ? [] : [corrected]
 }
 
-function endOf({ outcome, reason, summary, patchOnly }: NonNullable<TaskState['outcome']>): EndView['end'] {
-  return { outcome, reason, summary, ...(patchOnly === undefined ? {} : { patchOnly }) }
+function endOf({ outcome, reason, summary, patchOnly, code }: NonNullable<TaskState['outcome']>): EndView['end'] {
+  return { outcome, reason, summary, ...(patchOnly === undefined ? {} : { patchOnly }), ...(isProblemCode(code) ? { code } : {}) }
 }
 
 /** Of what is said, only where the result is can be learned later. */

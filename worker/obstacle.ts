@@ -1,4 +1,4 @@
-import { hasPassed, type TaskState } from '../domain/index.ts'
+import { hasPassed, type ProblemCode, type TaskState } from '../domain/index.ts'
 import { type PullStanding, readPullStanding } from '../github/index.ts'
 import type { Fallen } from './deliver.ts'
 import { placeOf } from './effect-ports.ts'
@@ -10,7 +10,12 @@ export type Moved = { kind: 'moved'; head: string }
 /** What a check shows to be broken is not put on somebody's branch; what no check speaks of is, and said to be so. */
 export function provenBroken({ checks }: TaskState): Fallen | null {
   const failing = checks.newCodeNewTests.find(check => !hasPassed(check))
-  return failing ? { kind: 'fallen', why: `\`${failing.name}\` fails with it, and I push nothing broken onto somebody's branch` } : null
+  if (!failing) return null
+  return {
+    kind: 'fallen',
+    code: 'checks-broken',
+    why: `\`${failing.name}\` fails with it, and I push nothing broken onto somebody's branch`,
+  }
 }
 
 /** What keeps a pull request from being written to now: minutes have passed since it was accepted. Null: nothing does. */
@@ -30,11 +35,15 @@ async function readStanding(task: Task): Promise<PullStanding> {
   })
 }
 
-function obstacleIn(standing: PullStanding, wasFork: boolean, expect: string): Fallen | Moved | null {
+export function obstacleIn(standing: PullStanding, wasFork: boolean, expect: string): Fallen | Moved | null {
   const { state, locked, fork, inMergeQueue, headSha } = standing
-  if (state !== 'open') return { kind: 'fallen', why: `this pull request was ${state} meanwhile` }
-  if (locked) return { kind: 'fallen', why: 'this conversation was locked meanwhile' }
-  if (fork && !wasFork) return { kind: 'fallen', why: 'its head lies in a fork now, where I never push' }
-  if (inMergeQueue) return { kind: 'fallen', why: 'this pull request is in the merge queue, and a push would take it out' }
+  if (state !== 'open') return fallen('closed-meanwhile', `this pull request was ${state} meanwhile`)
+  if (locked) return fallen('locked-meanwhile', 'this conversation was locked meanwhile')
+  if (fork && !wasFork) return fallen('fork-meanwhile', 'its head lies in a fork now, where I never push')
+  if (inMergeQueue) return fallen('merge-queue', 'this pull request is in the merge queue, and a push would take it out')
   return headSha === expect ? null : { kind: 'moved', head: headSha }
+}
+
+function fallen(code: ProblemCode, why: string): Fallen {
+  return { kind: 'fallen', code, why }
 }

@@ -9,6 +9,7 @@ import { report } from './report.ts'
 import { isQuestion } from './road.ts'
 import { runSetup } from './run-setup.ts'
 import type { Base, Task, TaskWorkspace } from './task.ts'
+import { TaskFault } from './task-fault.ts'
 
 /** Checks the start out, runs its setup, and records both; the tree after setup is what "changed" is measured against. */
 export async function openTaskWorkspace(task: Task, base: Base): Promise<TaskPlace> {
@@ -103,7 +104,8 @@ async function setUp(task: Task, base: Base, place: TaskPlace): Promise<void> {
 
 async function baselineOf(place: TaskPlace): Promise<string> {
   const adopted = await makeTree(place, { kind: 'all' })
-  if (adopted.kind === 'refused') throw new Error(`after setup the work tree can not be recorded: ${adopted.path} ${adopted.reason}`)
+  if (adopted.kind === 'refused')
+    throw new TaskFault('tree-refused', `after setup the work tree can not be recorded: ${adopted.path} ${adopted.reason}`)
   return adopted.tree
 }
 

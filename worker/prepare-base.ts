@@ -18,6 +18,7 @@ import { workerLimits } from './limits.ts'
 import { report } from './report.ts'
 import { goOn, Stopped } from './stopped.ts'
 import type { Base, CommandPlan, HostPort, Task } from './task.ts'
+import { TaskFault } from './task-fault.ts'
 
 const configPath = '.github/grok.yml'
 const instructionFiles = ['AGENTS.md', 'CLAUDE.md'] as const
@@ -61,7 +62,7 @@ export async function prepareBase(task: Task): Promise<Base> {
 function refuseHopeless(task: Task): void {
   if (task.walk === 'end-only') {
     if (task.log.state().cancel) throw new Stopped('cancelled')
-    throw new Error(`${task.attempt - 1} attempts died at this task; it is not tried again`)
+    throw new TaskFault('attempts-died', `${task.attempt - 1} attempts died at this task; it is not tried again`)
   }
   if (task.walk === 'whole') goOn(task)
 }
@@ -79,9 +80,15 @@ function profileMaxOf({ accepted, log, ports, settings }: Task): ProfileName {
   const had = [state.workspace?.sandbox, lastSandbox(state)].map(report => report?.profile ?? granted)
   const narrowest = narrowestProfile([granted, ...had, today])
   if (narrowest !== null && ports.tenants === 'several' && describeProfile(narrowest)?.singleTenantOnly)
-    throw new Error(`the profile ${narrowest} is for a worker of one tenant, and this one serves several; nothing was run`)
+    throw new TaskFault(
+      'profile-narrowed',
+      `the profile ${narrowest} is for a worker of one tenant, and this one serves several; nothing was run`,
+    )
   if (narrowest !== null) return narrowest
-  throw new Error(`the task was accepted with the profile ${granted} and the operator's is now ${today}; no profile is within both`)
+  throw new TaskFault(
+    'profile-narrowed',
+    `the task was accepted with the profile ${granted} and the operator's is now ${today}; no profile is within both`,
+  )
 }
 
 function textOf(content: Uint8Array): string {

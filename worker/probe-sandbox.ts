@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { SandboxReport } from '../domain/index.ts'
 import { passable } from '../sandbox/index.ts'
 import { openTaskSandbox, type SandboxPlace, workOptions } from './open-task-sandbox.ts'
+import { TaskFault } from './task-fault.ts'
 
 /** A measurement that was begun ahead. */
 export type Probe = {
@@ -39,5 +40,5 @@ async function measure(place: SandboxPlace, profile: string, runDir: string): Pr
   const closed = sandbox.close()
   if (sandbox.unavailable === null) return { report: sandbox.report, closed }
   await closed
-  throw new Error(`no sandbox here, so nothing is run: ${sandbox.unavailable.reason}`)
+  throw new TaskFault('sandbox-refused', `no sandbox here, so nothing is run: ${sandbox.unavailable.reason}`)
 }

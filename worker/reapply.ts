@@ -20,12 +20,13 @@ export type Reapplied = { kind: 'reapplied'; base: Base; commit: Commit }
  */
 export async function reapply(task: Task, base: Base, place: TaskPlace, head: string): Promise<Reapplied | Fallen> {
   const theirs = await treeOfHead(task, base, head)
-  if (theirs === null) return { kind: 'fallen', why: 'its branch was rewritten while I delivered' }
+  if (theirs === null) return { kind: 'fallen', code: 'head-rewritten', why: 'its branch was rewritten while I delivered' }
   const change = required(task.log.state().change)
   const merged = await mergeTrees(base.store, { base: place.workspace.baseTree, ours: change.tree, theirs })
   const newer = `newer commits (\`${head.slice(0, 7)}\`)`
-  if (merged.kind === 'conflict') return { kind: 'fallen', why: `${newer} changed the same places in ${named(merged.paths)}` }
-  if (merged.tree === theirs) return { kind: 'fallen', why: `${newer} have all of it already` }
+  if (merged.kind === 'conflict')
+    return { kind: 'fallen', code: 'newer-conflict', why: `${newer} changed the same places in ${named(merged.paths)}` }
+  if (merged.tree === theirs) return { kind: 'fallen', code: 'newer-has-it', why: `${newer} have all of it already` }
   const again = await describe(base, change, { head, theirs, tree: merged.tree })
   if (again.kind === 'fallen') return again
   await task.log.record({ type: 'change.collected', commandId: `${task.id}:change:onto`, payload: again.change })
@@ -59,7 +60,8 @@ async function describe(
   // What setup made was left in or taken out when the change was collected; by now it is part of it like the rest.
   const madeBySetup = files.map(file => file.path)
   const [guarded] = findProtected(files, { extra: base.config.protected.value, links, madeBySetup })
-  if (guarded) return { kind: 'fallen', why: `on newer commits it would change \`${guarded.path}\`, which ${guarded.reason}` }
+  if (guarded)
+    return { kind: 'fallen', code: 'newer-protected', why: `on newer commits it would change \`${guarded.path}\`, which ${guarded.reason}` }
   return { kind: 'described', change: { ...change, tree, onto: { sha: head, tree: theirs }, files: files.map(withNotes) } }
 }
 

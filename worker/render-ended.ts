@@ -1,5 +1,6 @@
-import { type EffectState, hasPassed, type Payload, type TaskState } from '../domain/index.ts'
+import { catalogue, type EffectState, hasPassed, type Payload, type ProblemCode, type TaskState } from '../domain/index.ts'
 import { withoutSecrets } from '../telemetry/index.ts'
+import type { TaskEnd } from './decide-end.ts'
 import { deliveryWords } from './delivery-words.ts'
 import { workerLimits } from './limits.ts'
 import { isQuestion } from './road.ts'
@@ -43,25 +44,29 @@ function resultOf(state: TaskState): string {
   return pushedCommit(state) === null ? '' : `: \`${pushedCommit(state)}\``
 }
 
-function cancelledText({ state, end, now, taskId, links }: EndView): string {
+function cancelledText({ state, end, now, taskId, links, prefix }: EndView): string {
   const patch = keptPatch(state) ? ` ${patchWords(taskId, links, 'Patch so far')}.` : ''
-  const reason = inertStart(end.reason, state, 1_000)
-  return `${verbWords(state)} — ${reason} after ${tookWords(state, now)}${costWords(state)}.${pushedWords(state)}${patch}`
+  const line = (reason: string) =>
+    `${verbWords(state)} — ${reason} after ${tookWords(state, now)}${costWords(state)}.${pushedWords(state)}${patch}`
+  if (end.code === undefined || wishes.has(end.code)) return line(inertStart(end.reason, state, 1_000))
+  return [line(reasonWords(end.reason, end, state)), goOnLines({ state, end, prefix }).join('\n')].join('\n\n')
 }
+
+/** What people have asked for is no problem, and nothing to look up. */
+const wishes: ReadonlySet<ProblemCode> = new Set(['cancelled', 'thread-closed'])
 
 /** The words of a lower rung: what was asked for is done, and lies where it could be put. */
 function patchText({ state, end, taskId, links }: EndView): string {
   const proven = state.verdict?.verdict === 'proven'
   return [
     `${verbWords(state)} — done, delivered as a patch${costWords(state).replace(', ', '. ')}`,
-    `The change is ready${proven ? ' and its checks pass' : ''}, but ${inertStart(end.patchOnly ?? '', state, 1_000)}.${pushedLater(state)}`,
+    `The change is ready${proven ? ' and its checks pass' : ''}, but ${reasonWords(end.patchOnly ?? '', end, state)}.${pushedLater(state)}`,
     ...(proven ? [] : [`No check proves it${reasonsOf(state)}.`]),
     [`Apply it: ${applyWords(links)}${links ? '' : ` with the patch from ${recordWords(taskId)}`}`, ...resumedLines(state)].join('\n'),
   ].join('\n\n')
 }
 
 function failedText({ state, end, now, prefix, taskId, links }: EndView): string {
-  const verb = state.accepted?.command.verb ?? 'fix'
   const word =
     end.outcome === 'errored'
       ? 'failed, our fault,'
@@ -73,15 +78,28 @@ function failedText({ state, end, now, prefix, taskId, links }: EndView): string
   const failing = state.checks.newCodeNewTests.find(check => !hasPassed(check))
   return [
     `${verbWords(state)} — ${word} after ${tookWords(state, now)}${costWords(state)}.${pushedWords(state)}`,
-    [...stillFailing(failing), inertStart(end.reason, state, 1_000)].join('\n'),
+    [...stillFailing(failing), reasonWords(end.reason, end, state)].join('\n'),
     [
       ...(keptPatch(state) ? [`- Kept: ${patchWords(taskId, links, 'the change as a patch')}; apply it with ${applyWords(links)}`] : []),
-      `- Go on: \`${prefix} retry\` gives it once more from the start`,
-      `- Or say more: \`${prefix} ${verb} <what>\``,
+      ...goOnLines({ state, end, prefix }),
     ].join('\n'),
     ...resumedLines(state),
     ...outputBlock(failing),
   ].join('\n\n')
+}
+
+/** What may be done now, as the catalogue knows it; what it calls fix is what was asked for. */
+function goOnLines({ state, end, prefix }: Pick<EndView, 'state' | 'end' | 'prefix'>): string[] {
+  const verb = state.accepted?.command.verb ?? 'fix'
+  // An old record does not say why, and what helps most ends helps there.
+  const [first, second] = catalogue[end.code ?? 'unproven'].next.map(text =>
+    text.replaceAll('/grok fix', `${prefix} ${verb}`).replaceAll('`/grok ', `\`${prefix} `),
+  )
+  return [`- Go on: ${first}`, ...(second === undefined ? [] : [`- Or ${second}`])]
+}
+
+function reasonWords(reason: string, { code }: Pick<TaskEnd, 'code'>, state: TaskState): string {
+  return inertStart(reason, state, 1_000, code === undefined ? '' : ` (\`${code}\`)`)
 }
 
 /** Every sentence about what is at GitHub comes from the effects. A question pushes nothing, so nothing is said of it. */

@@ -9,7 +9,7 @@ import { pageWords } from './run-links.ts'
 import { costWords, type EndView, inCode, resumedLines, tookWords, verbWords } from './words-of-end.ts'
 
 /** The message of a fix on a pull request: the commit, what it changed, what the checks say, and the model's words apart. */
-export function renderResult({ state, now, bodyCharactersMax, links }: EndView): string {
+export function renderResult({ state, end, now, bodyCharactersMax, links }: EndView): string {
   const proven = state.verdict?.verdict === 'proven'
   const spread = holdsSpread(state)
   const parts = readAnswerParts(spread ? '' : withoutSecrets(state.session?.ended?.text ?? ''))
@@ -18,7 +18,7 @@ export function renderResult({ state, now, bodyCharactersMax, links }: EndView):
   const figures = `${tookWords(state, now)}${costWords(state)}`
   return joinBlocks(
     [
-      `${verbWords(state)} — ${proven ? `done in ${figures}: ${pushed}` : `${pushed} after ${figures}. No check proves it`}`,
+      `${verbWords(state)} — ${proven ? `done in ${figures}: ${pushed}` : `${pushed} after ${figures}. No check proves it${end.code === undefined ? '' : ` (\`${end.code}\`)`}`}`,
       proven ? '' : (state.verdict?.reasons ?? []).join('; '),
       taintBlock(state, false),
       ciBlock(state.commit),

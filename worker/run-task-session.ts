@@ -9,6 +9,7 @@ import { isQuestion } from './road.ts'
 import type { SessionOrder } from './session-order.ts'
 import { Stopped, stopOf } from './stopped.ts'
 import type { Base, Task } from './task.ts'
+import { TaskFault } from './task-fault.ts'
 import { OwnershipLost } from './task-log.ts'
 import { inCode } from './words-of-end.ts'
 
@@ -35,7 +36,7 @@ export async function runTaskSession(task: Task, base: Base, place: TaskPlace): 
   if (result.kind === 'ended-by-force') await leaveByForce(task, place, holdsWork)
   if (result.kind === 'handed-over') throw new Stopped('handed-back')
   if (result.kind === 'fenced') throw new OwnershipLost(`task ${task.id}: the session was fenced`)
-  if (result.kind === 'config-error') throw new Error(`${result.key}: ${result.message}`)
+  if (result.kind === 'config-error') throw new TaskFault('model-price-unset', `${result.key}: ${result.message}`)
 }
 
 function nextWords({ checks }: Base): string {

@@ -3,6 +3,7 @@ import { classifyError } from '../github/index.ts'
 import { workerLimits } from './limits.ts'
 import { Stopped, stopOf } from './stopped.ts'
 import type { Task } from './task.ts'
+import { TaskFault } from './task-fault.ts'
 import { OwnershipLost } from './task-log.ts'
 
 /** GitHub, or the way to it, is away for now: worth waiting for, and no fault of the task. */
@@ -27,7 +28,7 @@ export async function withPatience<T>(
       if (error instanceof OwnershipLost || error instanceof Stopped) throw error
       const wait = waitOf(error, outageWaitMs * 2 ** (tries - 1), rateLimitWaitMsMax)
       if (wait === null) throw error
-      if (tries >= outageTriesMax) throw new Error(`${what}: GitHub did not answer in ${tries} tries`, { cause: error })
+      if (tries >= outageTriesMax) throw new TaskFault('github-away', `${what}: GitHub did not answer in ${tries} tries`, { cause: error })
       task.ports.logger.warn({ error, task: task.id, what, tries, waitMs: wait }, 'GitHub is away; waiting')
       if ((await sleepUnlessStopped(wait, task.stop)) === 'stopped') throw stopOf(task)
     }

@@ -44,10 +44,11 @@ export function linksOf({ taint }: TaskState): 'shown' | 'kept' {
 
 /**
  * Cut before it is made inert, since a cut through code of the filter's would bring to life what stands in it, and after
- * it was searched for credentials. A stranger may have chosen the words, and with them where a link leads.
+ * it was searched for credentials. A stranger may have chosen the words, and with them where a link leads. `behind` is ours,
+ * and is read together with it: an open mark of code in the text would take what follows for code.
  */
-export function inertStart(text: string, state: TaskState, charactersMax: number): string {
-  return makeInert(withoutSecrets(text).slice(0, charactersMax), linksOf(state))
+export function inertStart(text: string, state: TaskState, charactersMax: number, behind = ''): string {
+  return makeInert(`${withoutSecrets(text).slice(0, charactersMax)}${behind}`, linksOf(state))
 }
 
 export function clock(at: number): string {

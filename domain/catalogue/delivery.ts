@@ -12,8 +12,13 @@ export const deliveryProblems = {
   },
   'push-protected': {
     what: 'The rules of the repository refuse the push.',
-    why: 'A ruleset or a protected branch asks for signatures, reviews, a linear history or a name that the commit does not have.',
+    why: 'A ruleset or a protected branch asks for reviews, a linear history or a name that the commit does not have.',
     next: [apply, 'let the rules allow the App to push to `grok/**`'],
+  },
+  'push-unsigned': {
+    what: 'The repository takes signed commits only, and this one could not be made signed.',
+    why: 'A ruleset asks for signatures, and the change is more than the API of GitHub makes a commit of.',
+    next: [apply, 'ask for a smaller step: `/grok fix <what>`'],
   },
   'push-denied': {
     what: 'The App may not write to the repository.',

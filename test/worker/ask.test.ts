@@ -133,28 +133,30 @@ test('the words of the model can not pass for ours, nor take our lines in', { ti
 })
 
 describe('Q73: success needs an answer', () => {
-  const rows: [title: string, turns: ModelTurn[], reason: string][] = [
+  const rows: [title: string, turns: ModelTurn[], reason: string, code: string, goOn: string][] = [
     [
       'that is empty after words on the way',
       [{ text: 'I will look.', ...read('notes.txt') }, { text: '   ' }],
       'the model ended without an answer',
+      'no-answer',
+      '- Go on: `/grok retry` gives it once more from the start\n- Or say more: `/grok ask <what>`',
     ],
     [
       'that a limit cut off',
       Array.from({ length: 4 }, (_, index) => ({ text: 'I am looking.', ...read('notes.txt', { offset: index + 1, limit: 1 }) })),
       'the session ended by its turns limit before it had an answer',
+      'turns-used',
+      '- Go on: ask for a smaller step: `/grok ask <what>`\n- Or let the operator give it more: `turnsMax`',
     ],
   ]
-  test.each(rows)('and one %s is none: it failed, and says so in one comment', { timeout }, async (title, turns, reason) => {
+  test.each(rows)('and one %s is none: it failed, and says so in one comment', { timeout }, async (title, turns, reason, code, goOn) => {
     const limited = await stage.repository(`q73-${title.length}`, { '.github/grok.yml': 'version: 1\nlimits: { turnsMax: 4 }\n' })
     const { number } = stage.simulator.github.openIssue({ repo: limited.name, author: 'mona', title: 'x', body: 'y' })
     const state = await limited.say(number, '/grok ask why?', { turns, words: '   ' })
-    expect([state.outcome?.outcome, state.outcome?.reason]).toEqual(['failed', reason])
+    expect([state.outcome?.outcome, state.outcome?.reason, state.outcome?.code]).toEqual(['failed', reason, code])
     const [body = '', ...more] = limited.ours(number)
     expect(more).toEqual([])
-    expect(body.replace(/after [^.]*\./, 'after TIME.')).toBe(
-      `**grok ask** — failed after TIME.\n\n${reason}\n\n- Go on: \`/grok retry\` gives it once more from the start\n- Or say more: \`/grok ask <what>\``,
-    )
+    expect(body.replace(/after [^.]*\./, 'after TIME.')).toBe(`**grok ask** — failed after TIME.\n\n${reason} (\`${code}\`)\n\n${goOn}`)
   })
 
   test('and one that GitHub does not take is none', { timeout }, async () => {

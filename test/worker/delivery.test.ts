@@ -14,7 +14,7 @@ const timeout = 60_000
 const pushes = (state: TaskState) => Object.values(state.effects).flatMap(({ kind, state: phase }) => (kind === 'push' ? [phase] : []))
 const github = () => stage.simulator.github
 const patchText = (state: TaskState, taskId: string) =>
-  `**grok fix** — done, delivered as a patch\n\nThe change is ready and its checks pass, but ${state.outcome?.patchOnly}.\n\nApply it: \`git apply --index\` with the patch from the record of this run: \`grokbot runs show ${taskId}\``
+  `**grok fix** — done, delivered as a patch\n\nThe change is ready and its checks pass, but ${state.outcome?.patchOnly} (\`${state.outcome?.code}\`).\n\nApply it: \`git apply --index\` with the patch from the record of this run: \`grokbot runs show ${taskId}\``
 
 describe('what is not pushed to', () => {
   const rows: [title: string, why: string | RegExp, meanwhile: (delivery: Delivery) => Promise<unknown>][] = [
@@ -83,7 +83,7 @@ describe('what is not pushed to', () => {
     expect(delivery.ours().map(body => body.replace(/after \d+ s/, 'after TIME'))).toEqual([
       [
         '**grok fix** — failed after TIME. Nothing was pushed.',
-        "After the change `sh check.sh` still fails, exit 1.\nit could not be delivered: `sh check.sh` fails with it, and I push nothing broken onto somebody's branch",
+        "After the change `sh check.sh` still fails, exit 1.\nit could not be delivered: `sh check.sh` fails with it, and I push nothing broken onto somebody's branch (`checks-broken`)",
         `- Kept: the change as a patch, in the record of this run: \`grokbot runs show ${delivery.taskId}\`; apply it with \`git apply --index\`\n- Go on: \`/grok retry\` gives it once more from the start\n- Or say more: \`/grok fix <what>\``,
         '<details><summary>Failing test output (1 line)</summary>',
         '```\nnot 3\n```',

@@ -200,6 +200,59 @@ describe('the last words', () => {
       { ms: 20 * minute },
     ],
     [
+      'errored with a code, and with what the catalogue knows to do then',
+      [
+        '**grok ask** — failed, our fault, after 10 min.',
+        'the endpoint did not answer for 10 min (6 tries) (`model-silent`)',
+        '- Go on: `/grok retry` when it is there again; `grokbot doctor` tries it',
+      ].join('\n\n'),
+      stateOf({ verb: 'ask', costMicroUsd: 0, change: null, verdict: null, checks: emptyTaskState().checks }),
+      endOf('errored', 'the endpoint did not answer for 10 min (6 tries)', { code: 'model-silent' }),
+      { ms: 10 * minute },
+    ],
+    [
+      'failed with a code, where to say more is said with the verb that was asked for',
+      [
+        '**grok ask** — failed after 14 s.',
+        'the model ended without an answer (`no-answer`)',
+        '- Go on: `/grok retry` gives it once more from the start\n- Or say more: `/grok ask <what>`',
+      ].join('\n\n'),
+      stateOf({ verb: 'ask', costMicroUsd: 0, change: null, verdict: null, checks: emptyTaskState().checks }),
+      endOf('failed', 'the model ended without an answer', { code: 'no-answer' }),
+      { ms: 14 * second },
+    ],
+    [
+      'ended by the kill switch, which a retry does not help',
+      [
+        '**grok fix** — the operator switched runs off (`switched-off-meanwhile`) after 1 min. Nothing was pushed.',
+        '- Go on: once the operator has cleared the switch (`grokbot switch clear`): `/grok retry`',
+      ].join('\n\n'),
+      stateOf({ costMicroUsd: 0, change: null }),
+      endOf('cancelled', 'the operator switched runs off', { code: 'switched-off-meanwhile' }),
+      { ms: minute },
+    ],
+    [
+      'cancelled by a person, which is no problem to look up',
+      '**grok fix** — cancelled by `@mona` after 1 min. Nothing was pushed.',
+      stateOf({ costMicroUsd: 0, change: null }),
+      endOf('cancelled', 'cancelled by @mona', { code: 'cancelled' }),
+      { ms: minute },
+    ],
+    [
+      'a patch instead, with the code of the rung behind what GitHub said',
+      [
+        '**grok fix** — done, delivered as a patch. $0.61',
+        'The change is ready and its checks pass, but I may not push here (GitHub said: "without `workflows` permission") (`push-workflows`).',
+        "Apply it: `curl -fsSL 'https://grok.example/r/t_1/change.patch?k=7' | git apply --index`",
+      ].join('\n\n'),
+      stateOf({ costMicroUsd: 610_000 }),
+      endOf('failed', 'not delivered', {
+        code: 'push-workflows',
+        patchOnly: 'I may not push here (GitHub said: "without `workflows` permission")',
+      }),
+      { links },
+    ],
+    [
       'cancelled',
       '**grok fix** — cancelled by `@mona` after 1 min 3 s, $0.12. Nothing was pushed. [Patch so far](https://grok.example/r/t_1/change.patch?k=7).',
       stateOf({ costMicroUsd: 120_000 }),

@@ -39,6 +39,8 @@ export type EffectContext = {
   botLogin: string
   markerKey: Uint8Array
   git: GitPort
+  /** For what takes more than one request: asked again before the one that shows. */
+  holds(): Promise<boolean>
 }
 
 /** Pushing is git's business; the worker plugs it in. */
@@ -68,7 +70,7 @@ export function noGit(reason: string): GitPort {
   }
 }
 
-export type Sent = { kind: 'done'; remote: Remote } | { kind: 'rejected'; reason: string; remote: Remote }
+export type Sent = { kind: 'done'; remote: Remote } | { kind: 'rejected'; reason: string; remote: Remote } | { kind: 'fenced' }
 
 /**
  * One row an effect kind. A row without a stable key's read-back does not compile. `send` throws what Octokit throws; it

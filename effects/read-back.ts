@@ -26,8 +26,8 @@ export async function openContext(effect: Effect, ports: EffectPorts, purpose: '
     return { kind: 'refused', reason }
   }
   const { task, key } = effect
-  const { markerKey, git } = ports
-  return { kind: 'open', context: { task, key, api: ports.api(token), token, botLogin: await ports.botLogin(), markerKey, git } }
+  const { markerKey, git, holds } = ports
+  return { kind: 'open', context: { task, key, api: ports.api(token), token, botLogin: await ports.botLogin(), markerKey, git, holds } }
 }
 
 function readOnly(permissions: Permissions): Permissions {

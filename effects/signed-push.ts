@@ -20,7 +20,7 @@ export function isSigned(intent: Intent<'push'>): intent is SignedPush {
   return intent.signed !== undefined
 }
 
-type Context = Pick<EffectContext, 'api' | 'git' | 'token'>
+type Context = Pick<EffectContext, 'api' | 'git' | 'token' | 'holds'>
 
 /**
  * The same commit by GitHub's API, which signs what it makes itself: objects first, and the branch last. Nothing is at a
@@ -39,6 +39,8 @@ export async function sendSigned(intent: SignedPush, context: Context): Promise<
     const commit = await createCommit(context.api, intent, signed)
     if (!isOurs(commit, signed)) return impossible(intent, 'the commit that GitHub made is another one')
     crashpoint('effect.push.committed')
+    // All this took a while: a worker that lost its lease in it moves no branch.
+    if (!(await context.holds())) return { kind: 'fenced' }
     if (expect === null) await createBranch(context.api, intent, branch, commit.sha)
     else await forwardBranch(context.api, intent, branch, commit.sha)
     return { kind: 'done', remote: { branch, sha: commit.sha } }

@@ -122,6 +122,16 @@ test('a branch that is not where it was gets nothing, not even objects', async (
   expect(asked).toEqual([])
 })
 
+test('an attempt that loses its task while the objects are made moves no branch', async () => {
+  const before = await head('feature')
+  let isMade = false
+  simulator.github.observe(({ method, path }) => {
+    isMade ||= method === 'POST' && path.endsWith('/git/commits')
+  })
+  ports.holds = async () => !isMade
+  expect([await apply(), isMade, await head('feature')]).toEqual([{ kind: 'fenced' }, true, before])
+})
+
 test('another rule of the branch refuses it in its own words', async () => {
   simulator.github.addRuleset(repo, { branches: ['feature'], rules: ['pull_request'] })
   const before = await head('feature')

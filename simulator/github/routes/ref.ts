@@ -48,7 +48,7 @@ export const refRoutes = [
       if ((await runGit(folder, ['cat-file', '-e', body.sha])).exitCode !== 0) return refused(422, 'Object does not exist')
       const stopped = await stopRef(call, { ref: body.ref, old: null, next: body.sha })
       if (stopped) return stopped
-      const made = await runGit(folder, ['update-ref', body.ref, body.sha, ''])
+      const made = await runGit(folder, ['update-ref', ...byApi, body.ref, body.sha, ''])
       if (made.exitCode !== 0) return refused(422, 'Reference update failed')
       return refMoved(call, body.ref, 201)
     },
@@ -68,7 +68,7 @@ export const refRoutes = [
       if (!forward && !body.force) return refused(422, 'Update is not a fast forward')
       const stopped = await stopRef(call, { ref: name, old, next: body.sha })
       if (stopped) return stopped
-      await git(folder, ['update-ref', name, body.sha])
+      await git(folder, ['update-ref', ...byApi, name, body.sha])
       return refMoved(call, name, 200)
     },
   }),
@@ -150,6 +150,9 @@ export const refRoutes = [
     },
   }),
 ]
+
+/** In git's own log of a reference, where there is one, it stands beside the pushes. */
+const byApi = ['-m', 'push by the API']
 
 type RepoCall = Call<'{repo}'>
 

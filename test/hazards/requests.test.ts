@@ -60,7 +60,7 @@ describe('Q19, Q20, Q97, A07: what stands behind a command is its text and widen
     const [plain, odd] = accepted.map(event => (event?.type === 'task.accepted' ? event.payload : null))
     expect(odd?.command).toEqual({ ...plain?.command, text })
     // The very grant, limits, profile and delivery of the same command without a word behind it.
-    const grantOf = (given: typeof odd) => ({ ...given, command: null, commentId: null })
+    const grantOf = (given: typeof odd) => ({ ...given, command: null, commentId: null, source: null })
     expect(grantOf(odd)).toEqual(grantOf(plain))
   })
 })

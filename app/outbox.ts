@@ -1,6 +1,6 @@
 import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
 import { type DuePorts, type EffectPorts, findOpen, noGit, resumeEffect, type Settled, settleByReadBack, tryDue } from '../effects/index.ts'
-import type { GitHubApp } from '../github/index.ts'
+import type { GitHubApp, WriteLimits } from '../github/index.ts'
 import { appendBehind, type Ledger } from '../ledger/index.ts'
 import { appLimits } from './limits.ts'
 
@@ -12,7 +12,7 @@ export type OutboxPorts = DuePorts & {
   now(): number
 }
 
-export type OutboxLimits = { readBackGapMs: number; effectGiveUpMs: number }
+export type OutboxLimits = WriteLimits & { readBackGapMs: number; effectGiveUpMs: number }
 
 /**
  * Does what the app's half has recorded and not yet done: reactions, refusals, help. Level-triggered: it reads the ledger,
@@ -86,3 +86,4 @@ function effectPortsOf(taskId: string, ports: OutboxPorts): EffectPorts {
     readBackGapMs: ports.limits().readBackGapMs,
   }
 }
+    writes: { pace: ports.github.pace, limits: ports.limits() },

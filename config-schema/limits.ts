@@ -56,6 +56,12 @@ export const limitTable = {
   retryWaitMs: { default: 1_000, why: 'first wait of a delivery or effect that could not be done; it doubles' },
   retryWaitMsMax: { default: 600_000, why: 'the longest of those waits' },
   rateLimitWaitMsMax: { default: 3_600_000, why: 'how long GitHub may ask to be left alone; its own window is an hour' },
+  writeGapMs: { default: 1_000, why: 'between two writes to GitHub for one installation, which it asks for; in one process' },
+  contentPerMinuteMax: {
+    default: 80,
+    why: 'comments, reviews and pull requests of one installation in a minute; GitHub limits whoever makes more',
+  },
+  contentPerHourMax: { default: 500, why: 'the same in an hour' },
   effectGiveUpMs: { default: 86_400_000, why: 'what could not be done for so long is not done any more' },
   refusalQuietMs: { default: 86_400_000, why: 'the same refusal of the same person in the same thread is said once, then a reaction' },
   botRunsPerHourMax: { default: 2, why: 'runs that bots may start in one thread within an hour: two that answer each other stop' },

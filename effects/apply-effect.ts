@@ -3,6 +3,7 @@ import { classifyError, type RequestFault } from '../github/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import type { EffectContext, ReadBack, Remote } from './effect-kinds.ts'
 import { type EffectPorts, GitHubAway, type Settled } from './effect-ports.ts'
+import { heedLimit, inTurn } from './in-turn.ts'
 import { type EffectProposal, effectId, preparedEvent } from './intents.ts'
 import { effectsLimits } from './limits.ts'
 import { type Effect, openContext, readBackTwice } from './read-back.ts'
@@ -38,7 +39,11 @@ async function dispatch(effect: Effect, known: EffectState | null, ports: Effect
       const found = await readBackTwice(effect, opened.context, ports)
       if (found.kind !== 'absent') return await settleFound(effect, found, ports)
     }
-    const sent = await sendOnce(effect, attempt, opened.context, ports)
+    const { installationId } = effect.intent
+    const sent = await inTurn(installationId, effect.row.writes(effect.intent), ports, () =>
+      sendOnce(effect, attempt, opened.context, ports),
+    )
+    if (sent === 'stopped') return { kind: 'stopped', sent: mayExist }
     switch (sent.kind) {
       case 'done':
         return settle(effect, { state: 'confirmed', remote: sent.remote, reason: '', foundByReadBack: false }, ports)
@@ -117,3 +122,4 @@ async function send(effect: Effect, context: EffectContext, ports: EffectPorts):
     return { kind: 'rejected', reason: `GitHub said ${fault.status}: ${fault.message}`, remote: {} }
   }
 }
+    heedLimit(effect.intent.installationId, error, ports)

@@ -17,6 +17,7 @@ import {
   type Permissions,
   updateCheckRun,
   updateComment,
+  type WriteKind,
 } from '../github/index.ts'
 import type { Intent } from './intents.ts'
 import { readMarker, renderMarker } from './marker.ts'
@@ -79,6 +80,8 @@ export type Sent = { kind: 'done'; remote: Remote } | { kind: 'rejected'; reason
 export type EffectKindRow<K extends EffectKind> = {
   permissions: Permissions
   risk: 'low' | 'medium' | 'high'
+  /** As what GitHub counts it; null = not at all, as git's own protocol. */
+  writes(intent: Intent<K>): WriteKind | null
   /** How it is undone; null = it can not be. */
   compensation: string | null
   send(intent: Intent<K>, context: EffectContext): Promise<Sent>
@@ -113,6 +116,7 @@ function progressText(intent: Intent<'progress'>, context: EffectContext): strin
 export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
   reaction: {
     permissions: onThreads,
+    writes: () => 'other',
     risk: 'low',
     compensation: 'delete the reaction',
     send: async (intent, { api }) => ({ kind: 'done', remote: await createReaction(api, intent, intent.subject, intent.content) }),
@@ -121,10 +125,17 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
       return ours ? { kind: 'found', remote: { id: ours.id } } : { kind: 'absent' }
     },
   },
-  progress: { permissions: onThreads, risk: 'low', compensation: 'delete the comment', ...progressRow },
-  comment: { permissions: onThreads, risk: 'low', compensation: 'delete the comment', ...commentRow('comment') },
+  progress: {
+    permissions: onThreads,
+    writes: ({ commentId }) => (commentId === null ? 'content' : 'other'),
+    risk: 'low',
+    compensation: 'delete the comment',
+    ...progressRow,
+  },
+  comment: { permissions: onThreads, writes: () => 'content', risk: 'low', compensation: 'delete the comment', ...commentRow('comment') },
   reply: {
     permissions: { pull_requests: 'write' },
+    writes: () => 'content',
     risk: 'low',
     compensation: 'delete the comment',
     send: async (intent, context) => {
@@ -140,6 +151,7 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
   },
   'check-run': {
     permissions: { checks: 'write' },
+    writes: () => 'other',
     risk: 'low',
     compensation: null,
     // One that was made for the same task meanwhile, by either half, is taken: a second would stay at "queued" for ever.
@@ -163,6 +175,7 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
   },
   review: {
     permissions: { pull_requests: 'write' },
+    writes: () => 'content',
     risk: 'medium',
     compensation: null,
     send: async (intent, context) => {
@@ -179,6 +192,7 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
   },
   push: {
     permissions: { contents: 'write' },
+    writes: intent => (isSigned(intent) ? 'other' : null),
     risk: 'medium',
     compensation: 'delete the branch',
     send: async (intent, context) => {
@@ -210,6 +224,7 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
   },
   'pull-request': {
     permissions: { pull_requests: 'write' },
+    writes: () => 'content',
     risk: 'medium',
     compensation: 'close the pull request',
     send: async (intent, context) => {

@@ -1,6 +1,7 @@
 import type { NewEvent } from '../domain/index.ts'
 import type { Octokit, Permissions } from '../github/index.ts'
 import type { GitPort } from './effect-kinds.ts'
+import type { Writes } from './in-turn.ts'
 
 /** What applying needs of its half (app or worker). All methods may throw when the ledger or GitHub's mint is away. */
 export type EffectPorts = {
@@ -16,6 +17,7 @@ export type EffectPorts = {
   /** `stopped`: whoever wants the effect was told to stop, before or while it slept; then nothing more is waited for or sent. */
   sleep(ms: number): Promise<'slept' | 'stopped'>
   readBackGapMs: number
+  writes: Writes
 }
 
 export type Settled =

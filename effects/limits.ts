@@ -4,6 +4,8 @@ export const effectsLimits = {
   triesMax: 3,
   /** A longer wait than this is not waited for here: the caller knows better what to do meanwhile. */
   laterWaitMsMax: 120_000,
+  /** The same of an installation's turn to write. */
+  turnWaitMsMax: 120_000,
   /** A token that is refused although it was just made needs a moment to be known everywhere; the next try has a new one. */
   staleTokenWaitMs: 1_000,
   /** What of one text is made inert: GitHub takes no longer body or comment, and patterns are read on the thread that renews leases. */

@@ -1,6 +1,7 @@
 import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/rest'
 import { registerSecret } from '../telemetry/index.ts'
+import { createWritePace, type WritePace } from './write-pace.ts'
 
 export type Permissions = Readonly<Record<string, 'read' | 'write'>>
 export type TokenRequest = {
@@ -20,7 +21,11 @@ export type GitHubApp = {
   api(token: string | null): Octokit
   /** Who our comments are from: `<slug>[bot]`. Read once. */
   identity(): Promise<{ id: number; slug: string; botLogin: string }>
+  /** The turns of its installations to write, for everything of this process. */
+  pace: WritePace
 }
+
+const attemptHeader = 'x-grokbot-attempt'
 
 export type GitHubAppOptions = { apiUrl: string; appId: string; privateKey: string; timeoutMs: number }
 
@@ -33,11 +38,14 @@ export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
   })
   let identity: Promise<{ id: number; slug: string; botLogin: string }> | null = null
   return {
-    async mint({ installationId, repositoryId, permissions }) {
+    pace: createWritePace(),
+    async mint({ installationId, repositoryId, permissions, for: attempt }) {
       const { data } = await asApp.rest.apps.createInstallationAccessToken({
         installation_id: installationId,
         repository_ids: [repositoryId],
         permissions: { ...permissions },
+        // Nothing to GitHub; in a log of what was sent it says which attempt wrote with this token.
+        headers: attempt ? { [attemptHeader]: `${attempt.taskId}/${attempt.attempt}` } : {},
       })
       registerSecret(data.token, Date.parse(data.expires_at))
       return { token: data.token, expiresAt: data.expires_at }

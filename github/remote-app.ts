@@ -4,6 +4,7 @@ import type * as z from 'zod'
 import { registerSecret } from '../telemetry/index.ts'
 import { createClient, type GitHubApp } from './github-app.ts'
 import { IdentityAnswer, MintAnswer } from './mint-channel.ts'
+import { createWritePace } from './write-pace.ts'
 
 export type RemoteAppOptions = {
   /** The sockets of the processes that mint, the newest first; asked again for each call. */
@@ -44,6 +45,7 @@ export function createRemoteApp({ sockets, secret, timeoutMs }: RemoteAppOptions
       return createClient({ apiUrl, timeoutMs }, token)
     },
     identity: readIdentity,
+    pace: createWritePace(),
   }
 }
 

@@ -22,6 +22,7 @@ export function effectPortsOf(task: EffectTask, base: Base | null): EffectPorts 
     markerKey,
     sleep: ms => sleepUnlessStopped(ms, task.stop),
     readBackGapMs: task.settings.limits.readBackGapMs,
+    writes: { pace: github.pace, limits: task.settings.limits },
   }
 }
 

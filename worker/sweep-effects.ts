@@ -89,6 +89,7 @@ async function sayLastWords(taskId: string, ports: SweepPorts, effectPorts: Effe
 async function effectPortsOf({ taskId, attempts: attempt }: TaskRow, seq: number, ports: SweepPorts): Promise<EffectPorts> {
   const { ledger, github, markerKey, now, owner, sleep } = ports
   if (github === null) throw new Error('effects need a GitHub App')
+  const { limits } = await ports.settings()
   let expectedSeq = seq
   return {
     async record(events: readonly NewEvent[]) {
@@ -111,6 +112,7 @@ async function effectPortsOf({ taskId, attempts: attempt }: TaskRow, seq: number
     git: { ...noGit('its task has ended'), readRef: readBranch(ports.stop) },
     markerKey,
     sleep,
-    readBackGapMs: (await ports.settings()).limits.readBackGapMs,
+    readBackGapMs: limits.readBackGapMs,
+    writes: { pace: github.pace, limits },
   }
 }

@@ -45,7 +45,7 @@ export async function openApp(): Promise<App> {
   await github.openIssue({ repo, author: 'mona', title: 'a', body: 'b' })
   const clock = { now: Date.now() }
   const ledger = openSqliteLedger({ dataDir: path.join(folder, 'data'), durability: 'durable', clock: () => clock.now })
-  const limits: LimitValues = { ...defaults(), readBackGapMs: 20, retryWaitMs: 1_000, retryWaitMsMax: 60_000 }
+  const limits: LimitValues = { ...defaults(), readBackGapMs: 20, writeGapMs: 0, retryWaitMs: 1_000, retryWaitMsMax: 60_000 }
   const app = createGitHubApp({ apiUrl: github.url, appId: String(github.appId), privateKey: github.appPrivateKey, timeoutMs: 2_000 })
   const queue = createInProcessQueue()
   let tasks = 0

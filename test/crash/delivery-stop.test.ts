@@ -7,7 +7,9 @@ import { openStage, type Stage, waitForEnd } from './stage.ts'
 
 const timeout = 120_000
 /** Short everywhere but between two looks: whoever waits that out is seen. */
-const operator = { limits: { readBackGapMs: 60_000, leaseMs: 1_500, sweepMs: 300, livenessMs: 100, deliveryDrainMs: 50, retryWaitMs: 200 } }
+const operator = {
+  limits: { readBackGapMs: 60_000, writeGapMs: 0, leaseMs: 1_500, sweepMs: 300, livenessMs: 100, deliveryDrainMs: 50, retryWaitMs: 200 },
+}
 const readLagMs = 3_000
 
 /** A stage at the moment when the POST of the pull request has met its fault. */

@@ -70,6 +70,7 @@ const shortLimits = {
 
 export async function openStage(options: StageOptions): Promise<Stage> {
   const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-stage-'))
+  writeGapMs: 0,
   chmodSync(folder, 0o711)
   const dataDir = path.join(folder, 'data')
   mkdirSync(dataDir, { mode: 0o711 })

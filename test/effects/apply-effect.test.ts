@@ -10,7 +10,7 @@ import {
   settleByReadBack,
   sleepUnlessStopped,
 } from '../../effects/index.ts'
-import { createGitHubApp } from '../../github/index.ts'
+import { createGitHubApp, createWritePace } from '../../github/index.ts'
 import { type Simulator, startSimulator } from '../../simulator/index.ts'
 
 let simulator: Simulator
@@ -47,6 +47,7 @@ beforeEach(async () => {
     markerKey: Buffer.alloc(32, 1),
     sleep: ms => sleepUnlessStopped(Math.min(ms, 50), stopping.signal),
     readBackGapMs: 20,
+    writes: { pace: createWritePace(), limits: { writeGapMs: 0, contentPerMinuteMax: 80, contentPerHourMax: 500 } },
   }
   proposal = {
     kind: 'comment',

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { NewEvent } from '../../domain/index.ts'
 import { applyEffect, type EffectPorts, type EffectProposal, noGit, sleepUnlessStopped } from '../../effects/index.ts'
-import { createGitHubApp } from '../../github/index.ts'
+import { createGitHubApp, createWritePace } from '../../github/index.ts'
 import { type Simulator, startSimulator } from '../../simulator/index.ts'
 
 const repo = 'octo/parser'
@@ -48,6 +48,7 @@ beforeEach(async () => {
     markerKey: Buffer.alloc(32, 1),
     sleep: ms => sleepUnlessStopped(Math.min(ms, 50), new AbortController().signal),
     readBackGapMs: 20,
+    writes: { pace: createWritePace(), limits: { writeGapMs: 0, contentPerMinuteMax: 80, contentPerHourMax: 500 } },
   }
   const installationId = [...github.state.installations.values()][0]?.id ?? 0
   const place = { owner: 'octo', repo: 'parser', repositoryId: Number(id), installationId }

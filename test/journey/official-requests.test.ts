@@ -11,7 +11,9 @@ const sent: Exchange[] = []
 
 beforeAll(async () => {
   // The comment on progress comes at once, so that it is among what is sent.
-  stage = await openServe({ limits: { deliveryDrainMs: 20, sweepMs: 300, livenessMs: 200, readBackGapMs: 50, progressAfterMs: 1 } })
+  stage = await openServe({
+    limits: { deliveryDrainMs: 20, sweepMs: 300, livenessMs: 200, readBackGapMs: 50, writeGapMs: 0, progressAfterMs: 1 },
+  })
   stage.simulator.github.observe(exchange => sent.push(exchange))
   repo = await stage.repository('official')
 })

@@ -78,7 +78,7 @@ export async function openServe(operator: object = {}): Promise<ServeStage> {
   chmodSync(folder, 0o711)
   const dataDir = path.join(folder, 'data')
   mkdirSync(dataDir, { mode: 0o711 })
-  const limits = { deliveryDrainMs: 20, sweepMs: 300, livenessMs: 200, readBackGapMs: 50, progressAfterMs: 60_000 }
+  const limits = { deliveryDrainMs: 20, sweepMs: 300, livenessMs: 200, readBackGapMs: 50, writeGapMs: 0, progressAfterMs: 60_000 }
   writeFileSync(path.join(dataDir, 'operator.yml'), JSON.stringify({ version: 1, limits, sandbox: { uidBase }, ...operator }))
   const simulator = await startSimulator({ folder: path.join(folder, 'github'), github: { webhookSecret } })
   const { github } = simulator

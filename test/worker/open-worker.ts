@@ -39,7 +39,7 @@ export async function openWorker(aheadMs = 0): Promise<WorkerStage> {
   const clock = { now: Date.now() + aheadMs }
   const now = () => clock.now
   const ledger = openSqliteLedger({ dataDir, durability: 'durable', clock: now })
-  const limits = { ...defaultLimits(), readBackGapMs: 20 }
+  const limits = { ...defaultLimits(), readBackGapMs: 20, writeGapMs: 0 }
   const { url, appId, appPrivateKey } = simulator.github
   const user = { uid: 61_999, gid: 61_999 }
   const ports: WorkerPorts = {

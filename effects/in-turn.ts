@@ -1,0 +1,33 @@
+import { classifyError, type WriteKind, type WriteLimits, type WritePace } from '../github/index.ts'
+import { type EffectPorts, GitHubAway } from './effect-ports.ts'
+import { effectsLimits } from './limits.ts'
+
+/** Whose turns, and how far apart they are today. */
+export type Writes = { pace: WritePace; limits: WriteLimits }
+
+/**
+ * Does one write in the turn of its installation; null = it is none of those that are counted, and waits for nobody. A turn
+ * that is too far off is not waited for here: the caller knows better what to do meanwhile.
+ */
+export async function inTurn<T>(
+  installationId: number,
+  kind: WriteKind | null,
+  { writes, sleep }: Pick<EffectPorts, 'writes' | 'sleep'>,
+  work: () => Promise<T>,
+): Promise<T | 'stopped'> {
+  if (kind === null) return await work()
+  const { pace, limits } = writes
+  for (let waitedMs = 0; ; ) {
+    const turn = pace.begin(installationId, kind, limits)
+    if (turn.kind === 'begun') return await work().finally(turn.ended)
+    waitedMs += turn.ms
+    if (waitedMs > effectsLimits.turnWaitMsMax) throw new GitHubAway('too much is written for this installation at the moment', turn.ms)
+    if ((await sleep(turn.ms)) === 'stopped') return 'stopped'
+  }
+}
+
+/** What GitHub says to one write is for all of its installation. */
+export function heedLimit(installationId: number, error: unknown, { writes }: Pick<EffectPorts, 'writes'>): void {
+  const fault = classifyError(error)
+  if (fault.kind === 'later') writes.pace.leaveAlone(installationId, fault.waitMs)
+}

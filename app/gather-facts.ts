@@ -1,5 +1,6 @@
 import type { Facts } from '../domain/index.ts'
 import { type GitHubApp, type PullFacts, readBranchSha, readPull, readRepository, readRole } from '../github/index.ts'
+import { crashpoint } from '../telemetry/index.ts'
 import type { Asked } from './read-event.ts'
 import { readThread, type ThreadPorts } from './read-thread.ts'
 
@@ -40,6 +41,7 @@ export async function gatherFacts(asked: Asked, operatorProfile: string | null, 
     ports.readSwitch(),
     readThread(asked, ports),
   ])
+  crashpoint('intake.factsRead')
   const self = asked.actor.login === identity.botLogin
   const facts: Facts = {
     ownerAllowed: isServed(owner, ports),

@@ -38,6 +38,7 @@ export type Taken = { taskId: string; acceptance: Decided['acceptance']; known: 
  */
 export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Promise<Taken[]> {
   const settings = await ports.settings()
+  crashpoint('intake.begun')
   const request = await readRequest(delivery, settings, ports)
   if (request.kind === 'ignored') return await ignore(delivery, request, ports)
   const { asked, commands, dropped } = request
@@ -126,9 +127,16 @@ async function take(decided: Decided, settings: IntakeSettings, ports: IntakePor
   const { kind, taskId } = result
   if (acceptance.kind === 'accepted') {
     if (acceptance.row.road === 'cancel') await cancelLane(decided.asked, ports)
-    if (needsWorker(acceptance.row)) await ports.queue.ring(taskId, task.priority)
+    if (needsWorker(acceptance.row)) await ring(taskId, task.priority, ports)
   }
   return { taskId, acceptance, known: kind === 'known' }
+}
+
+/** A ring that is lost with this process costs a worker one look at the ledger. */
+async function ring(taskId: string, priority: number, { queue }: IntakePorts): Promise<void> {
+  crashpoint('queue.beforeRing')
+  await queue.ring(taskId, priority)
+  crashpoint('queue.afterRing')
 }
 
 /** What the ledger could not set the money aside for becomes a refusal, under the same meaning. */

@@ -85,6 +85,7 @@ async function receive(request: IncomingMessage, door: Door): Promise<Received> 
   const signature = header(request, 'x-hub-signature-256')
   const body = await readBody(request, door)
   if (!Buffer.isBuffer(body)) return body
+  crashpoint('receiver.beforeVerify')
   if (!isSigned(body, signature, door.secret)) return ['unsigned', 'signature missing or wrong']
   const id = header(request, 'x-github-delivery')
   const event = header(request, 'x-github-event')
@@ -167,5 +168,7 @@ function reply(response: ServerResponse, answer: TextAnswer | PageAnswer) {
   const bytes = Buffer.from(answer.text)
   response
     .writeHead(answer.status, { 'content-type': 'text/plain; charset=utf-8', 'content-length': bytes.length, ...answer.headers })
-    .end(bytes)
+    .end(bytes, () => {
+      if (answer.status === deliveryAnswers.recorded) crashpoint('receiver.answered')
+    })
 }

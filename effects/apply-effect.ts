@@ -46,7 +46,7 @@ async function dispatch(effect: Effect, known: EffectState | null, ports: Effect
     if (sent === 'stopped') return { kind: 'stopped', sent: mayExist }
     switch (sent.kind) {
       case 'done':
-        return settle(effect, { state: 'confirmed', remote: sent.remote, reason: '', foundByReadBack: false }, ports)
+        return await settleDone(effect, sent.remote, ports)
       case 'rejected':
         return settle(effect, { state: 'rejected', remote: sent.remote, reason: sent.reason, foundByReadBack: false }, ports)
       case 'fenced':
@@ -59,6 +59,12 @@ async function dispatch(effect: Effect, known: EffectState | null, ports: Effect
     mayExist = sent.kind === 'uncertain'
   }
   return await lookLast(effect, waitMs, ports)
+}
+
+async function settleDone(effect: Effect, remote: Remote, ports: EffectPorts): Promise<Settled> {
+  const settled = await settle(effect, { state: 'confirmed', remote, reason: '', foundByReadBack: false }, ports)
+  crashpoint(`effect.${effect.kind}.settled`)
+  return settled
 }
 
 async function lookLast(effect: Effect, waitMs: number | null, ports: EffectPorts): Promise<Settled> {

@@ -1,4 +1,4 @@
-export { armCrashpoint, type CrashpointName, crashpoint, crashpointNames } from './crashpoint.ts'
+export { armCrashpoint, type CrashpointName, crashpoint, crashpointNames, crashpointPlaces } from './crashpoint.ts'
 export { escapeLines, escapeShort, escapeText, toSafeJson } from './escape-text.ts'
 export { createLogger, type Logger, silentLogger } from './logger.ts'
 export { type Meters, type MetricRow, type MetricTable, openMeters, silentMeters } from './meters.ts'

@@ -16,7 +16,7 @@ import { gitLimits } from '../git/limits.ts'
 import { ledgerLimits } from '../ledger/limits.ts'
 import { queueLimits } from '../queue/limits.ts'
 import { engineLimits, sandboxLimitDefaults } from '../sandbox/limits.ts'
-import { crashpointNames, type MetricRow } from '../telemetry/index.ts'
+import { crashpointNames, crashpointPlaces, type MetricRow } from '../telemetry/index.ts'
 import { telemetryLimits } from '../telemetry/limits.ts'
 import { workerLimits } from '../worker/limits.ts'
 import { importRules, readImportTable } from './import-rules.ts'
@@ -158,6 +158,14 @@ fill(
   'docs/crash-points.md',
   'crash-points',
   [...crashpointNames.map(name => `- \`${name}\``), '- `event.<type>.before` and `event.<type>.after` for every event type'].join('\n'),
+)
+fill(
+  'docs/crash-points.md',
+  'places',
+  table(
+    ['', 'place', 'points'],
+    crashpointPlaces.map(([place, points], index) => [String(index + 1), place, points.map(name => `\`${name}\``).join(', ')]),
+  ),
 )
 write('docs/grok.schema.json', `${JSON.stringify(z.toJSONSchema(RepositoryConfig), null, 2)}\n`)
 

@@ -16,7 +16,10 @@ import { writeTaskBundle } from './write-bundle.ts'
 export async function endBroken(task: Task, error: unknown): Promise<TaskState> {
   if (error instanceof OwnershipLost) throw error
   if (error instanceof Stopped) {
-    if (error.kind === 'handed-back') throw error
+    if (error.kind === 'handed-back') {
+      await task.comment.handBack()
+      throw error
+    }
     await task.log.refresh()
   } else if (!(error instanceof Gone)) task.ports.logger.error({ error, task: task.id }, 'task broke')
   return await endTask(task, endOfError(task.log.state(), error))

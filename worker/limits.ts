@@ -31,6 +31,8 @@ export const workerLimits = {
   titleCharactersMax: 72,
   /** What a model says under one label of a pull request; more of it stands with its other words. */
   labelledCharactersMax: 600,
+  /** Of the grace of a worker that is told to go: how long its comments may take to say so. */
+  handBackWordsMs: 2_000,
   /** Lines of what was done in a progress comment: with the rest of it they are twelve, one look. */
   linesOfWorkMax: 4,
   /** How long a task's end waits for the app to have made its check run; after that the sweep finishes it. */

@@ -1,11 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { applyEdit, type EffectProposal, effectId, preparedEvent, settleByReadBack } from '../effects/index.ts'
 import { apply } from './apply.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { type EffectTask, effectPortsOf } from './effect-ports.ts'
 import { showRunning } from './finish-check-run.ts'
 import { commentOf, lastWords, progressId, threadOf } from './last-words.ts'
+import { workerLimits } from './limits.ts'
 import { orLeave } from './or-leave.ts'
-import { renderRunning } from './render-progress.ts'
+import { renderHandedBack, renderRunning } from './render-progress.ts'
 import { isQuestion } from './road.ts'
 import { runLinks } from './run-links.ts'
 import { stopOf } from './stopped.ts'
@@ -24,6 +26,8 @@ export type ProgressComment = {
   next(words: string): void
   /** Stops editing and writes the last text; posts one for a failure that had no comment yet. */
   finish(end: TaskEnd): Promise<'done' | 'left'>
+  /** Says that this worker goes and another one goes on; at most `handBackWordsMs`, and only where there is a comment already. */
+  handBack(): Promise<void>
   /** No edit is on its way any more when it resolves: at most the one request that was sent is waited for. */
   stop(): Promise<void>
 }
@@ -32,6 +36,7 @@ const silent: ProgressComment = {
   doing: () => undefined,
   next: () => undefined,
   finish: async () => 'done',
+  handBack: async () => undefined,
   stop: async () => undefined,
 }
 
@@ -51,10 +56,9 @@ export function startProgressComment(task: EffectTask): ProgressComment {
   let stopped = false
   let isShown = false
   const state = () => task.log.state()
-  const body = () => {
+  const view = () => {
     const links = runLinks(task.id, state(), ports.link)
-    const view = { state: state(), now: ports.now(), doing: words, next: nextWords, prefix: settings.prefix, links }
-    return renderRunning({ ...view, updateGapMs: progressGapMs })
+    return { state: state(), now: ports.now(), doing: words, next: nextWords, prefix: settings.prefix, links, updateGapMs: progressGapMs }
   }
 
   async function showCheckRun() {
@@ -69,8 +73,8 @@ export function startProgressComment(task: EffectTask): ProgressComment {
     if (!isShown) await showCheckRun()
     const known = commentOf(state())
     const thread = threadOf(state())
-    if (known) await applyEdit(thread, known, task.id, body(), effectPortsOf(leavable, null))
-    else await apply(leavable, null, { kind: 'progress', ordinal: 1, intent: { ...thread, commentId: null, body: body() } })
+    if (known) await applyEdit(thread, known, task.id, renderRunning(view()), effectPortsOf(leavable, null))
+    else await apply(leavable, null, { kind: 'progress', ordinal: 1, intent: { ...thread, commentId: null, body: renderRunning(view()) } })
   }
   function arm(ms: number) {
     timer = setTimeout(() => {
@@ -99,6 +103,17 @@ export function startProgressComment(task: EffectTask): ProgressComment {
       nextWords = text
     },
     stop,
+    async handBack() {
+      await stop()
+      const known = commentOf(state())
+      if (known === null) return
+      // The task's own stop is over by now, and its turn to write may still have to be waited for.
+      const late = { ...task, stop: AbortSignal.timeout(workerLimits.handBackWordsMs) }
+      const said = applyEdit(threadOf(state()), known, task.id, renderHandedBack(view()), effectPortsOf(late, null)).catch(error =>
+        ports.logger.warn({ error, task: task.id }, 'a comment does not say that its task was handed back'),
+      )
+      await Promise.race([said, sleep(workerLimits.handBackWordsMs, undefined, { ref: false })])
+    },
     async finish(end) {
       await stop()
       return await writeLast(task, end)

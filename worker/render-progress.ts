@@ -21,6 +21,13 @@ export function renderRunning(view: RunningView): string {
   return withoutSecrets(textOfRunning(view))
 }
 
+/** Nobody works on it for the moment, and nobody has to do anything. */
+export function renderHandedBack({ state, now, prefix, links }: RunningView): string {
+  const head = `${verbWords(state)} — handed back at ${clock(now)} UTC, waiting for another worker`
+  const foot = [`${links ? `[Run page](${links.page}) · ` : ''}\`${prefix} cancel\` stops it`, ...resumedLines(state)]
+  return withoutSecrets([head, '', ...doneLines(state), '', ...foot].join('\n'))
+}
+
 function textOfRunning({ state, now, doing, next, prefix, updateGapMs, links }: RunningView): string {
   const startedAt = state.attempts[0]?.at ?? now
   const limits = state.accepted?.limits

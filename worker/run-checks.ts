@@ -85,7 +85,9 @@ type CheckRun = { command: string; tree: string; cells: readonly Cell[]; sandbox
 async function runCheck(task: Task, base: Base, { command, tree, cells, sandbox, setup }: CheckRun): Promise<void> {
   const [first = 'newCodeNewTests'] = cells
   report(task, { kind: 'check', name: command, cell: first, state: 'running', detail: '', durationMs: 0 })
-  const result = await sandbox.run({ argv: ['bash', '-c', command], signal: task.stop })
+  const running = sandbox.run({ argv: ['bash', '-c', command], signal: task.stop })
+  crashpoint('check.running')
+  const result = await running
   if (result.kind !== 'ended') throw new Error(`the check \`${command}\` had no sandbox: ${result.reason}`)
   goOn(task)
   crashpoint('check.ran')

@@ -74,12 +74,13 @@ export function mintToken(
   installation: Installation,
   permissions: Permissions,
   repositoryIds: Set<number> | null,
+  attempt: string | null,
 ): { value: string; expiresAt: number } {
   const value = `ghs_${randomText(36)}`
   const actor = state.accounts.get(`${state.app.slug}[bot]`)
   if (!actor) throw new Error('the App has no bot account')
   const expiresAt = state.now() + tokenLifeSeconds * 1000
-  state.tokens.set(value, { kind: 'installation', installation, permissions, repositoryIds, expiresAt, actor })
+  state.tokens.set(value, { kind: 'installation', installation, permissions, repositoryIds, expiresAt, actor, attempt })
   return { value, expiresAt }
 }
 

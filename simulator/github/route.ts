@@ -30,6 +30,8 @@ export type Call<Path extends string> = {
   params: { [K in ParameterOf<Path>]: string }
   query: URLSearchParams
   accept: string
+  /** What a caller says it acts for, in a header GitHub does not read; null: it says nothing. */
+  attempt: string | null
   /** The API URL without query, for Link headers. */
   url: string
   token: Token | null

@@ -79,6 +79,7 @@ async function answer(context: Context, request: IncomingMessage, response: Serv
     url: request.url ?? '',
     route: git ? `git ${git.kind}` : match ? `${match.route.method} ${match.route.path}` : null,
     auth: recordCredential(state, credential),
+    attempt: credential.kind === 'token' && credential.token.kind === 'installation' ? credential.token.attempt : null,
     body: undefined,
     status: null,
     fault: null,

@@ -69,6 +69,8 @@ export type Token =
       repositoryIds: Set<number> | null
       expiresAt: number
       actor: Account
+      /** What its maker said it was for, `<task>/<attempt>`; null: nothing. */
+      attempt: string | null
     }
   | { kind: 'user'; actor: Account; expiresAt: number }
 
@@ -274,6 +276,8 @@ export type RequestRecord = {
   /** The route's row, such as `POST /repos/{owner}/{repo}/pulls`; null when there is none. */
   route: string | null
   auth: AuthRecord
+  /** `<task>/<attempt>`: whose token it came with, as far as its maker said so. */
+  attempt: string | null
   body: unknown
   status: number | null
   fault: string | null

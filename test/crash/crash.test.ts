@@ -1,48 +1,52 @@
 import { describe, expect, test } from 'vitest'
 import { eventTypes } from '../../domain/index.ts'
-import { crashpointNames } from '../../telemetry/index.ts'
-import { allCases } from './points.ts'
-import { faultsOf, runCrash } from './run-crash.ts'
+import { crashpointNames, crashpointPlaces } from '../../telemetry/index.ts'
+import { allCases, allKills, someKills } from './points.ts'
+import { rotationOf } from './rotation.ts'
+import { faultsOf, runCrash, type Way } from './run-crash.ts'
 import { sceneOf } from './scenes.ts'
 
 const cases = allCases()
-/** The whole table takes longer than a change may wait (`./dev crash`); these are the ones that lose most when they break. */
-const shortSet = [
-  'event.task.accepted.after',
-  'event.model.answered.before',
-  'event.model.answered.after',
-  'event.tool.started.after',
-  'event.session.ended.after',
-  'effect.push.afterSend',
-  'effect.pull-request.afterSend',
-  'event.task.ended.after',
+const rotation = rotationOf()
+/** The whole table takes longer than a change may wait (`./dev crash --all`); these lose most when they break, and always run. */
+const always: readonly (readonly [point: string, way: Way])[] = [
+  ['event.task.accepted.after', { form: 'serve', succession: 'restart' }],
+  ['event.model.answered.after', { form: 'distributed', succession: 'takeover' }],
+  ['event.tool.started.after', { form: 'serve', succession: 'takeover' }],
+  ['effect.push.afterSend', { form: 'serve', succession: 'restart' }],
+  ['effect.pull-request.afterSend', { form: 'distributed', succession: 'restart' }],
 ]
+const rotatingMax = 5
 
 /** A name that is no point any more is an error: otherwise the set would grow smaller and still pass. */
-const short = shortSet.map(name => {
+const fixed = always.map(([name, way]) => {
   const found = cases.filter(({ point }) => point === name)
-  if (found.length !== 1) throw new Error(`the short set names ${name}, of which there are ${found.length}`)
-  return found[0] as (typeof cases)[number]
+  if (found.length !== 1) throw new Error(`the set names ${name}, of which there are ${found.length}`)
+  return { ...(found[0] as (typeof cases)[number]), way }
 })
+const others = cases.filter(({ point }) => !always.some(([name]) => name === point))
+const kills = [...fixed, ...someKills(others, rotatingMax, rotation)].map(kill => ({ ...kill, ...kill.way }))
 
 test('every event type has a crash case before and after it, and every named point exists once', () => {
   expect(Object.keys(sceneOf).sort()).toEqual([...eventTypes].sort())
   expect(new Set(crashpointNames).size).toBe(crashpointNames.length)
   const events = eventTypes.flatMap(type => [`event.${type}.before`, `event.${type}.after`])
-  expect(cases.map(({ point }) => point).sort()).toEqual([...crashpointNames, ...events].sort())
+  const points = [...crashpointNames, ...events]
+  expect(cases.map(({ point }) => point).sort()).toEqual([...points].sort())
+  expect(crashpointPlaces.flatMap(([, names]) => names).filter(name => !points.includes(name))).toEqual([])
 })
 
-describe('after SIGKILL and a new start the task ends once and nothing recorded is done again', () => {
-  test.each(short)('$point', { timeout: 120_000 }, async ({ point, scene }) => {
-    const row = await runCrash(point, scene)
-    expect(faultsOf(row), JSON.stringify(row)).toEqual([])
-  })
+test('in as many trees as there are points each of them has its turn, in both forms', () => {
+  const turns = Array.from({ length: others.length }, (_, turn) => someKills(others, rotatingMax, turn)).flat()
+  expect(new Set(turns.map(({ point }) => point)).size).toBe(others.length)
+  expect(new Set(turns.map(({ way }) => `${way.form} ${way.succession}`)).size).toBe(4)
+  expect(allKills(cases).length).toBeGreaterThan(3 * cases.length)
 })
 
-/** One point of each process, with Redis between them: the app dies with a reaction on its way, the worker with an answer just recorded. */
-describe('the same where an app and a worker are processes of their own', () => {
-  test.each(['effect.reaction.afterSend', 'event.model.answered.after'])('%s', { timeout: 120_000 }, async point => {
-    const row = await runCrash(point, undefined, 'distributed')
-    expect(faultsOf(row), JSON.stringify(row)).toEqual([])
+describe(`after SIGKILL the task ends once and nothing recorded is done again (rotation ${rotation})`, () => {
+  test.each(kills)('$point, $form, $succession', { timeout: 120_000 }, async ({ point, scene, way }) => {
+    const row = await runCrash(point, scene, way)
+    const again = `./dev crash ${point}${way.form === 'distributed' ? ' --distributed' : ''}${way.succession === 'takeover' ? ' --takeover' : ''}`
+    expect(faultsOf(row), `${again}\n${JSON.stringify(row)}`).toEqual([])
   })
 })

@@ -4,10 +4,10 @@ import type { Expected } from './run-crash.ts'
 import type { Stage, StageOptions } from './stage.ts'
 
 const files: StageOptions['files'] = {
-  'package.json': `${JSON.stringify({ name: 'parser', version: '1.0.0', private: true, scripts: { test: 'node --test' } })}\n`,
+  // A shell's start instead of Node's, twelve times a task: a kill proves the same.
+  '.github/grok.yml': 'version: 1\nsetup: ["test -f parser.js"]\nchecks: ["sh check.sh"]\n',
+  'check.sh': 'grep -q empty parser.js\n',
   'parser.js': 'exports.parse = text => text.split(";")[0].split("=")\n',
-  'parser.test.js':
-    "const { test } = require('node:test')\nconst assert = require('node:assert')\ntest('empty', () => assert.deepStrictEqual(require('./parser.js').parse(''), []))\n",
 }
 
 type Step = { name: string; arguments: Record<string, unknown> }
@@ -20,13 +20,16 @@ const counted = (id: string, command: string) => ({
 
 const steps: readonly Step[] = [
   { name: 'read_file', arguments: { target_file: 'parser.js' } },
-  counted('reproduce', 'node --test'),
+  counted('reproduce', 'sh check.sh'),
   {
     name: 'write',
-    arguments: { file_path: 'parser.js', content: 'exports.parse = text => (text === "" ? [] : text.split(";")[0].split("="))\n' },
+    arguments: {
+      file_path: 'parser.js',
+      content: 'const empty = []\nexports.parse = text => (text === "" ? empty : text.split(";")[0].split("="))\n',
+    },
   },
   counted('touch', 'echo made > notes.txt'),
-  counted('check', 'node --test'),
+  counted('check', 'sh check.sh'),
 ]
 
 /** A model that goes on with the first step that has no proper result yet: an interrupted one is asked for again. */
@@ -50,7 +53,7 @@ export type Scene = {
   operator: object
   issueAuthor?: string
   pull?: StageOptions['pull']
-  play(stage: Stage): Promise<void>
+  play(stage: Stage): Promise<unknown>
   expected: Expected
 }
 
@@ -62,14 +65,24 @@ export const scenes = {
     script: nextTurn,
     operator: {},
     play: sayFix,
-    expected: { outcome: 'succeeded', pulls: 1, branches: 1, eyes: 1, comments: 1, bundle: true },
+    expected: { outcome: 'succeeded', pulls: 1, branches: 1, eyes: 1, comments: 1 },
+  },
+  /** Signed commits only: GitHub makes the commit, and until its branch is there nothing of it is to be seen. */
+  signed: {
+    script: nextTurn,
+    operator: {},
+    async play(stage) {
+      stage.simulator.github.addRuleset('octo/parser', { branches: ['grok/*'], rules: ['required_signatures'] })
+      await sayFix(stage)
+    },
+    expected: { outcome: 'succeeded', pulls: 1, branches: 1, eyes: 1, comments: 1 },
   },
   tainted: {
     script: nextTurn,
     operator: {},
     issueAuthor: 'lena',
     play: sayFix,
-    expected: { outcome: 'succeeded', pulls: 1, branches: 1, eyes: 1, comments: 1, bundle: true },
+    expected: { outcome: 'succeeded', pulls: 1, branches: 1, eyes: 1, comments: 1 },
   },
   /** Asked in a thread of the diff: the commit goes onto the branch, and its message into the thread. */
   pull: {
@@ -78,7 +91,7 @@ export const scenes = {
     pull: { files: { 'note.txt': 'a note\n' }, fork: false },
     play: stage => stage.commentOnLine('/grok fix'),
     expected: {
-      ...{ outcome: 'succeeded', pulls: 1, branches: 0, eyes: 0, comments: 1, bundle: true },
+      ...{ outcome: 'succeeded', pulls: 1, branches: 0, eyes: 1, comments: 1 },
       ...{ replies: 1, reviews: '', checkRuns: 'completed success' },
     },
   },
@@ -89,7 +102,7 @@ export const scenes = {
     pull: { files: { 'parser.js': 'exports.parse = text => text.split(";")[0].split("=").slice()\n' }, fork: true },
     play: stage => stage.commentOnLine('/grok fix'),
     expected: {
-      ...{ outcome: 'succeeded', pulls: 1, branches: 0, eyes: 0, comments: 1, bundle: true },
+      ...{ outcome: 'succeeded', pulls: 1, branches: 0, eyes: 1, comments: 1 },
       ...{ replies: 0, reviews: 'COMMENTED', checkRuns: 'completed success' },
     },
   },
@@ -97,7 +110,7 @@ export const scenes = {
     script: nextTurn,
     operator: {},
     play: stage => stage.comment('/grok fix', 'lena'),
-    expected: { ...nothing, outcome: 'refused', eyes: 0, comments: 1, bundle: false },
+    expected: { ...nothing, outcome: 'refused', eyes: 0, comments: 1 },
   },
   cancelled: {
     script: () => ({ toolCalls: [counted('wait', 'sleep 30')] }),
@@ -107,13 +120,13 @@ export const scenes = {
       await stage.waitForEvent('tool.started')
       await stage.comment('/grok cancel')
     },
-    expected: { ...nothing, outcome: 'cancelled', eyes: 2, comments: 1, bundle: true },
+    expected: { ...nothing, outcome: 'cancelled', eyes: 2, comments: 1 },
   },
   modelFailed: {
     script: () => ({ fault: { kind: 'status', status: 400, message: 'bad request', times: 1_000 } }),
     operator: {},
     play: sayFix,
-    expected: { ...nothing, outcome: 'errored', eyes: 1, comments: 1, bundle: true },
+    expected: { ...nothing, outcome: 'errored', eyes: 1, comments: 1 },
   },
 } as const satisfies Record<string, Scene>
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -8,8 +8,9 @@ import { type EventType, findChainFault, foldTask, type TaskState } from '../../
 import { type Ledger, openSqliteLedger } from '../../ledger/index.ts'
 import { type ModelScript, type Simulator, startSimulator, type TurnFunction } from '../../simulator/index.ts'
 import { program } from '../program.ts'
+import type { CutLine } from './cut-line.ts'
 
-const repo = 'octo/parser'
+export const repo = 'octo/parser'
 const webhookSecret = 'stage-webhook-secret'
 /** The uid of this test process's sandboxes: nobody else on the machine has it, so whatever runs as it is ours. */
 const slotUid = 62_000 + (process.pid % 2_000)
@@ -25,17 +26,22 @@ export type Stage = {
   serve(crashpoint?: string): Promise<Server>
   /** Starts one process of the distributed form; needs a stage that was opened with a Redis. */
   start(command: 'app' | 'worker', crashpoint?: string): Promise<Server>
-  comment(body: string, author?: string): Promise<void>
+  /** An issue beside the first one, under its number. */
+  openIssue(): Promise<number>
+  /** A pull request of a branch of its own, with the stage's files in its head. */
+  openPull(branch: string): Promise<number>
+  /** Returns the comment's id. */
+  comment(body: string, author?: string, number?: number): Promise<number>
   /** The same on the first line of the diff of the stage's pull request. */
-  commentOnLine(body: string): Promise<void>
+  commentOnLine(body: string, number?: number): Promise<number>
   waitForEvent(type: EventType): Promise<void>
   /** Replaces the operator's file while processes run. */
   writeOperator(text: string): void
   /** The last delivery again, under its own id. */
   redeliver(): Promise<void>
   ledger: Ledger
-  /** How often each command of the script really ran: appended by the commands themselves to a file in the agent's home. */
-  runCounts(): Record<string, number>
+  /** How often each command of the script really ran in a task: appended by the commands themselves to a file in the agent's home. */
+  runCounts(taskId: string): Record<string, number>
   close(): Promise<void>
 }
 
@@ -50,16 +56,21 @@ export type StageOptions = {
   script: ModelScript | TurnFunction
   files: Readonly<Record<string, string>>
   operator?: object
+  /** Beside the stage's own short ones. */
+  limits?: Readonly<Record<string, number>>
   issueAuthor?: string
   /** A pull request beside the issue, with these files in its head, from a branch here or from a fork. */
   pull?: { files: Readonly<Record<string, string>>; fork: boolean }
   /** Where the bell of the distributed form hangs. */
   redisUrl?: string
+  /** Stands between the processes and both fakes. */
+  line?: CutLine
 }
 
 /** What any user could write into the operator's file; the waits of production would make each run take a minute. */
 const shortLimits = {
   readBackGapMs: 100,
+  writeGapMs: 0,
   leaseMs: 1_500,
   sweepMs: 300,
   livenessMs: 100,
@@ -70,13 +81,12 @@ const shortLimits = {
 
 export async function openStage(options: StageOptions): Promise<Stage> {
   const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-stage-'))
-  writeGapMs: 0,
   chmodSync(folder, 0o711)
   const dataDir = path.join(folder, 'data')
   mkdirSync(dataDir, { mode: 0o711 })
   writeFileSync(
     path.join(dataDir, 'operator.yml'),
-    JSON.stringify({ version: 1, limits: shortLimits, sandbox: { uidBase: slotUid }, ...options.operator }),
+    JSON.stringify({ version: 1, limits: { ...shortLimits, ...options.limits }, sandbox: { uidBase: slotUid }, ...options.operator }),
   )
   const simulator = await startSimulator({ folder: path.join(folder, 'github'), github: { webhookSecret } })
   await prepareGitHub(simulator, folder, options)
@@ -86,7 +96,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   let url = ''
   let last: { event: string; payload: object; id: string } | null = null
   const counter = watchCounter(dataDir)
-  const settings = settingsOf(simulator, dataDir, options.redisUrl)
+  options.line?.lead({ github: simulator.github.url, model: simulator.model.url })
+  const settings = settingsOf(simulator, dataDir, options)
   async function start(command: keyof typeof settings, crashpoint?: string) {
     const server = await startProcess(command, settings[command], crashpoint)
     servers.add(server.process)
@@ -100,18 +111,23 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     runCounts: counter.counts,
     serve: crashpoint => start('serve', crashpoint),
     start,
-    async comment(body, author = 'mona') {
-      const comment = await simulator.github.comment({ repo, number: 1, author, body })
+    openIssue: async () =>
+      (await simulator.github.openIssue({ repo, author: 'mona', title: 'parser crashes', body: 'On empty input.' })).number,
+    openPull: branch => openPull(simulator, branch, options.pull?.files ?? {}),
+    async comment(body, author = 'mona', number = 1) {
+      const comment = await simulator.github.comment({ repo, number, author, body })
       const payload = simulator.github.payload.issueComment('created', { repo, commentId: comment.id })
       last = { event: 'issue_comment', payload, id: deliveryOf(comment.id) }
       await simulator.github.deliver({ to: url, ...last })
+      return comment.id
     },
-    async commentOnLine(body) {
+    async commentOnLine(body, number = 2) {
       const path = Object.keys(options.pull?.files ?? {})[0] ?? ''
-      const comment = await simulator.github.reviewComment({ repo, number: 2, author: 'mona', body, path, line: 1 })
+      const comment = await simulator.github.reviewComment({ repo, number, author: 'mona', body, path, line: 1 })
       const payload = await simulator.github.payload.pullRequestReviewComment('created', { repo, commentId: comment.id })
       last = { event: 'pull_request_review_comment', payload, id: deliveryOf(comment.id) }
       await simulator.github.deliver({ to: url, ...last })
+      return comment.id
     },
     async waitForEvent(type) {
       for (const until = Date.now() + eventWallMs; Date.now() < until; await sleep(20)) {
@@ -149,11 +165,18 @@ async function prepareGitHub({ github }: Simulator, folder: string, { files, iss
   github.setPermission(repo, 'mona', 'write')
   github.setPermission(repo, 'lena', 'read')
   await github.openIssue({ repo, author: issueAuthor, title: 'parser crashes on empty input', body: 'It should return an empty list.' })
+  // What is pushed is read from git's own log by whoever takes stock.
+  execFileSync('git', ['-C', github.state.repositories.get(repo)?.folder ?? '', 'config', 'core.logAllRefUpdates', 'always'])
   if (!pull) return
   if (pull.fork) await github.addRepository({ owner: 'lena', name: 'parser', forkOf: repo })
   const author = pull.fork ? 'lena' : 'mona'
   await github.commit({ repo: pull.fork ? 'lena/parser' : repo, branch: 'feature', from: 'main', files: { ...pull.files }, author })
   await github.openPull({ repo, author, title: 'A parser', head: pull.fork ? 'lena:feature' : 'feature' })
+}
+
+async function openPull({ github }: Simulator, branch: string, files: Readonly<Record<string, string>>): Promise<number> {
+  await github.commit({ repo, branch, from: 'main', files: { ...files }, author: 'mona' })
+  return (await github.openPull({ repo, author: 'mona', title: 'A parser', head: branch })).number
 }
 
 /** One process of the program, with its log; resolves when it says what it says once it is ready, or was killed before. */
@@ -179,7 +202,7 @@ async function startProcess(command: string, settings: Readonly<Record<string, s
 }
 
 /** The settings of each kind of process, as an operator would give them: only who needs a secret has it. */
-function settingsOf({ github, model }: Simulator, dataDir: string, redisUrl: string | undefined) {
+function settingsOf({ github, model }: Simulator, dataDir: string, { redisUrl, line }: StageOptions) {
   const common = {
     HOST: '127.0.0.1',
     PORT: '0',
@@ -192,9 +215,14 @@ function settingsOf({ github, model }: Simulator, dataDir: string, redisUrl: str
     APP_ID: String(github.appId),
     PRIVATE_KEY: github.appPrivateKey,
     WEBHOOK_SECRET: webhookSecret,
-    GHE_API_URL: github.url,
+    GHE_API_URL: line?.githubUrl ?? github.url,
   }
-  const worker = { ...common, OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'stage-model-key-0123456789', OPENAI_MODEL: 'scripted' }
+  const worker = {
+    ...common,
+    OPENAI_BASE_URL: line?.modelUrl ?? model.url,
+    OPENAI_API_KEY: 'stage-model-key-0123456789',
+    OPENAI_MODEL: 'scripted',
+  }
   return { serve: { ...app, ...worker }, app, worker }
 }
 
@@ -213,10 +241,11 @@ function watchCounter(dataDir: string) {
   const timer = setInterval(look, 5)
   return {
     stop: () => clearInterval(timer),
-    counts() {
+    counts(taskId: string) {
       look()
       const counts: Record<string, number> = {}
-      for (const text of latest.values()) for (const id of text.split('\n').filter(Boolean)) counts[id] = (counts[id] ?? 0) + 1
+      for (const [file, text] of latest)
+        if (file.includes(taskId)) for (const id of text.split('\n').filter(Boolean)) counts[id] = (counts[id] ?? 0) + 1
       return counts
     },
   }

@@ -122,7 +122,7 @@ function oneInstallation(call: Pick<Call<''>, 'links' | 'state'>, installation: 
 
 type TokenBody = { repositories?: string[] | undefined; repository_ids?: number[] | undefined; permissions?: Permissions | undefined }
 
-function mint(call: Pick<Call<'{installation_id}'>, 'links' | 'state' | 'params'>, body: TokenBody) {
+function mint(call: Pick<Call<'{installation_id}'>, 'links' | 'state' | 'params' | 'attempt'>, body: TokenBody) {
   const { state } = call
   const installation = state.installations.get(Number(call.params.installation_id))
   if (!installation) return notFound()
@@ -138,7 +138,8 @@ function mint(call: Pick<Call<'{installation_id}'>, 'links' | 'state' | 'params'
   }
   // Reading metadata can not be taken from a token.
   const permissions: Permissions = asked ? { metadata: 'read', ...asked } : { ...installation.permissions }
-  const { value, expiresAt } = mintToken(state, installation, permissions, chosen ? new Set(chosen.map(each => each.id)) : null)
+  const ids = chosen ? new Set(chosen.map(each => each.id)) : null
+  const { value, expiresAt } = mintToken(state, installation, permissions, ids, call.attempt)
   const answer = {
     token: value,
     expires_at: time(expiresAt),

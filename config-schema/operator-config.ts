@@ -14,6 +14,7 @@ const zeroAllowed: readonly LimitName[] = [
   'progressAfterMs',
   'progressGapMs',
   'readBackGapMs',
+  'writeGapMs',
 ]
 
 function refuseZeros(limits: Partial<Record<LimitName, number>>, context: z.RefinementCtx): void {

@@ -1,4 +1,4 @@
-import { foldTask, type NewEvent, type TaskState } from '../domain/index.ts'
+import { foldTask, type NewEvent, type ProblemCode, type TaskState } from '../domain/index.ts'
 import { type DuePorts, type EffectPorts, findOpen, noGit, resumeEffect, type Settled, settleByReadBack, tryDue } from '../effects/index.ts'
 import type { GitHubApp, WriteLimits } from '../github/index.ts'
 import { appendBehind, type Ledger } from '../ledger/index.ts'
@@ -60,12 +60,14 @@ async function endReply(taskId: string, state: TaskState, ports: OutboxPorts): P
     effect => effect.state !== 'confirmed' && (effect.kind === 'comment' || effect.kind === 'reply'),
   )
   const payload = refused
-    ? ({ outcome: 'refused', reason: refused.reason, summary: refused.words } as const)
+    ? ({ outcome: 'refused', code: refused.reason, reason: refused.reason, summary: refused.words } as const)
     : lost
-      ? ({ outcome: 'failed', reason: lost.reason, summary: '' } as const)
+      ? ({ outcome: 'failed', code: lostCodes[lost.state === 'unknown' ? 'unknown' : 'gone'], reason: lost.reason, summary: '' } as const)
       : ({ outcome: 'succeeded', reason: 'replied', summary: '' } as const)
   await appendAsApp(taskId, [{ type: 'task.ended', commandId: `${taskId}:ended`, payload }], ports)
 }
+
+const lostCodes = { unknown: 'answer-unknown', gone: 'answer-not-posted' } as const satisfies Record<string, ProblemCode>
 
 async function appendAsApp(taskId: string, events: readonly NewEvent[], { ledger, now }: OutboxPorts): Promise<'recorded' | 'fenced'> {
   const batch = { taskId, attempt: 0, actor: 'app', now, events }
@@ -84,6 +86,6 @@ function effectPortsOf(taskId: string, ports: OutboxPorts): EffectPorts {
     markerKey: ports.markerKey,
     sleep: ports.sleep,
     readBackGapMs: ports.limits().readBackGapMs,
+    writes: { pace: ports.github.pace, limits: ports.limits() },
   }
 }
-    writes: { pace: ports.github.pace, limits: ports.limits() },

@@ -35,7 +35,7 @@ export function renderProblem(code: ProblemCode): string {
   return rows.map(([name = '', text = '']) => `${name.padEnd(4)} ${withoutMarks(text)}`).join('\n')
 }
 
-function renderList(): string {
+export function renderList(): string {
   const columns = Math.max(...problemCodes.map(code => code.length))
   return areas
     .map(area => {

@@ -17,13 +17,19 @@ export async function main(): Promise<void> {
   // Node would print what was thrown as it is, and it may hold foreign text.
   process.on('uncaughtException', error => process.exit(sayError(error, debug)))
   try {
-    if (environment.kind === 'invalid') throw new UsageError('environment-invalid', 'the environment is not usable', environment.problems)
-    for (const secret of secretsOf(environment.values)) registerSecret(secret)
-    armCrashpoint(environment.values.GROKBOT_CRASHPOINT)
-    await (await programOf(environment.values, process.argv[2])).parseAsync()
+    const values = usable(environment)
+    for (const secret of secretsOf(values)) registerSecret(secret)
+    armCrashpoint(values.GROKBOT_CRASHPOINT)
+    await (await programOf(values, process.argv[2])).parseAsync()
   } catch (error) {
     process.exitCode = sayError(error, debug)
   }
+}
+
+/** Throws `UsageError`: a variable that is not understood is never taken for one that is not set. */
+export function usable(environment: ReturnType<typeof readEnvironment>): Environment {
+  if (environment.kind === 'read') return environment.values
+  throw new UsageError('environment-invalid', 'the environment is not usable', environment.problems)
 }
 
 async function programOf(environment: Environment, called: string | undefined): Promise<Command> {

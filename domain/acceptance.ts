@@ -72,8 +72,9 @@ export function decideAcceptance(command: WrittenCommand, facts: Facts, settings
   }
   if (row === null || (isRetry && facts.lastFailed === null))
     return refuse('nothing-to-retry', 'Not started: no run here has failed, so there is nothing to retry.')
-  if (!row.where.includes(facts.subject)) return refuse('wrong-place', `${named} works on ${row.where.map(placeName).join(' and ')} only.`)
-  return refusalOfRun(row, facts) ?? { kind: 'accepted', row, retries: isRetry ? facts.lastFailed : null }
+  return (
+    refusalOfPlace(row, named, facts) ?? refusalOfRun(row, facts) ?? { kind: 'accepted', row, retries: isRetry ? facts.lastFailed : null }
+  )
 }
 
 function ignoreFor({ actor, botAllowed, ownerAllowed, botRuns }: Facts, { botRunsPerHourMax }: AcceptanceSettings): Acceptance | null {
@@ -83,6 +84,15 @@ function ignoreFor({ actor, botAllowed, ownerAllowed, botRuns }: Facts, { botRun
   // Two bots that answer each other would spend without end, and to answer a third time is to go on.
   if (actor.kind === 'bot' && botRuns >= botRunsPerHourMax) return { kind: 'ignored', reason: 'bot-loop' }
   return null
+}
+
+/** `named`: the command as it was written. Null: it may stand there. */
+export function refusalOfPlace(
+  { where }: Pick<CommandRow, 'where'>,
+  named: string,
+  { subject }: Pick<Facts, 'subject'>,
+): Acceptance | null {
+  return where.includes(subject) ? null : refuse('wrong-place', `${named} works on ${where.map(placeName).join(' and ')} only.`)
 }
 
 /** Why a worker may not start; null = it may, or none is needed. */

@@ -9,7 +9,7 @@ import { cliLimits } from '../cli/limits.ts'
 import { metricGroups } from '../cli/metrics/metric-table.ts'
 import { subCommands } from '../cli/sub-commands.ts'
 import { limitTable, RepositoryConfig } from '../config-schema/index.ts'
-import { commandTable, eventTypes } from '../domain/index.ts'
+import { areas, catalogue, commandTable, eventTypes, problemCodes } from '../domain/index.ts'
 import { domainLimits } from '../domain/limits.ts'
 import { effectsLimits } from '../effects/limits.ts'
 import { gitLimits } from '../git/limits.ts'
@@ -97,6 +97,24 @@ function unitOf(name: string): string {
   return found?.[1] ?? 'count'
 }
 
+/** One heading for each code: that is its address. */
+function errorsOf(area: (typeof areas)[number]): string {
+  const titles = {
+    start: 'What does not start',
+    command: 'Why a comment starts nothing',
+    run: 'How a task ends without success',
+    delivery: 'Why a change is kept as a patch',
+  }
+  const entries = problemCodes.filter(code => catalogue[code].area === area)
+  return [
+    `## ${titles[area]}`,
+    ...entries.map(code => {
+      const { what, why, next } = catalogue[code]
+      return [`### ${code}`, `${what} ${why}`, next.map(text => `- ${text}`).join('\n')].join('\n\n')
+    }),
+  ].join('\n\n')
+}
+
 const biome = JSON.parse(read('biome.json')) as { overrides: { generated?: boolean; includes: string[] }[] }
 const rules = importRules(readImportTable(read('ARCHITECTURE.md')))
 const byHand = biome.overrides.filter(override => !override.includes.every(glob => rules.some(rule => rule.includes.includes(glob))))
@@ -153,6 +171,7 @@ fill(
     ),
   ),
 )
+fill('docs/errors.md', 'errors', areas.map(errorsOf).join('\n\n'))
 fill('docs/events.md', 'events', eventTypes.map(type => `- \`${type}\``).join('\n'))
 fill(
   'docs/crash-points.md',

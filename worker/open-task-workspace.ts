@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { SandboxReport } from '../domain/index.ts'
-import { openWorkspace } from '../git/index.ts'
+import { type AdoptedTree, openWorkspace } from '../git/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import { makeTree, type TreePlace } from './make-tree.ts'
 import { type SandboxPlace, sandboxLimitsOf } from './open-task-sandbox.ts'
@@ -103,7 +103,10 @@ async function setUp(task: Task, base: Base, place: TaskPlace): Promise<void> {
 }
 
 async function baselineOf(place: TaskPlace): Promise<string> {
-  const adopted = await makeTree(place, { kind: 'all' })
+  return treeAfterSetup(await makeTree(place, { kind: 'all' }))
+}
+
+export function treeAfterSetup(adopted: AdoptedTree): string {
   if (adopted.kind === 'refused')
     throw new TaskFault('tree-refused', `after setup the work tree can not be recorded: ${adopted.path} ${adopted.reason}`)
   return adopted.tree

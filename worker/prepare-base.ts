@@ -71,7 +71,7 @@ function refuseHopeless(task: Task): void {
  * What the commands of this task may have at most: what it was accepted with, what its earlier commands had, and what the
  * operator allows today. A setting that was widened later is for later tasks.
  */
-function profileMaxOf({ accepted, log, ports, settings }: Task): ProfileName {
+export function profileMaxOf({ accepted, log, ports, settings }: Task): ProfileName {
   const granted = accepted.grant.profile
   const row = findCommand(accepted.command.verb)
   // The operator's profile is for changes; a command that changes nothing keeps its own.

@@ -17,7 +17,7 @@ export async function initConfig(options: Options, environment: Environment): Pr
     throw new UsageError('folder-missing', `there is no folder ${escapeText(options.repo)}`)
   const text = options.operator ? operatorText : repositoryText(detectIn(options.repo))
   try {
-    mkdirSync(path.dirname(file), { recursive: true })
+    makeFolder(path.dirname(file))
     writeFileSync(file, text, { flag: 'wx' })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
@@ -25,6 +25,13 @@ export async function initConfig(options: Options, environment: Environment): Pr
     throw new UsageError('file-unwritable', `${escapeText(file)} can not be written: ${code}`)
   }
   process.stdout.write(`wrote ${escapeText(file)}\n`)
+}
+
+/** A file in its place is no configuration that is there already. */
+function makeFolder(folder: string): void {
+  const stat = statSync(folder, { throwIfNoEntry: false })
+  if (stat === undefined) mkdirSync(folder, { recursive: true })
+  else if (!stat.isDirectory()) throw Object.assign(new Error(`${folder} is no folder`), { code: 'ENOTDIR' })
 }
 
 const fileBytesMax = 262_144

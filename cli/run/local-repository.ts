@@ -32,7 +32,8 @@ export async function readLocalRepository(folder: string, baseRef: string | null
   return { root, branch, base, uncommitted: () => countUncommitted(root) }
 }
 
-function sayNoGit(error: Error & { cause?: { code?: unknown } }): never {
+/** Of what git's own caller throws. */
+export function sayNoGit(error: Error & { cause?: { code?: unknown } }): never {
   if (error.cause?.code === 'ENOENT') throw new UsageError('git-missing', 'git is not installed')
   throw error
 }

@@ -65,6 +65,26 @@ export const deliveryProblems = {
     why: 'Its repository was moved or made anew; grokbot never pushes into a fork.',
     next: [retry, apply],
   },
+  'access-gone': {
+    what: 'Who asked for it has lost the access that the command needs.',
+    why: 'The role was taken away while the task waited or ran; it is looked at again before anything is written.',
+    next: ['somebody with access may ask again: `/grok fix`', apply],
+  },
+  'archived-meanwhile': {
+    what: 'The repository was archived while the change was made.',
+    why: 'Nothing can be written to it any more.',
+    next: ['take it out of the archive, then `/grok retry`', apply],
+  },
+  'thread-gone': {
+    what: 'The issue or pull request is gone.',
+    why: 'It was deleted, or moved to another repository.',
+    next: ['ask again where it is now', apply],
+  },
+  'place-gone': {
+    what: 'The repository can not be read any more.',
+    why: 'It was deleted, made private or taken out of the installation.',
+    next: ['look at the installation of the App', apply],
+  },
   'merge-queue': {
     what: 'The pull request is in the merge queue.',
     why: 'A push would take it out.',

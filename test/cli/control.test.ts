@@ -48,7 +48,12 @@ it('stop ends a running session from another process within two seconds and keep
   const ended = await running
   expect(ended.exitCode).toBe(130)
   const shown = JSON.parse((await grokbot(['runs', 'show', taskId, '--json', '--data', opened.data])).stdout)
-  expect(shown.result).toMatchObject({ outcome: 'cancelled', reason: 'cancelled by the operator', files: [{ path: 'value.txt' }] })
+  expect(shown.result).toMatchObject({
+    outcome: 'cancelled',
+    reason: 'cancelled by the operator',
+    code: 'cancelled',
+    files: [{ path: 'value.txt' }],
+  })
   expect(existsSync(shown.result.patch)).toBe(true)
   expect((await grokbot(['stop', taskId, '--data', opened.data])).stdout).toBe(`${taskId} was over already: cancelled\n`)
 })

@@ -1,0 +1,96 @@
+import { type Decided, proposeTask } from '../../app/propose-task.ts'
+import { renderPlay } from '../../cli/simulate/print-play.ts'
+import { refusalOfPlace } from '../../domain/acceptance.ts'
+import type { commandProblems } from '../../domain/catalogue/command.ts'
+import { dayBudgets } from '../../domain/day-budgets.ts'
+import { type Acceptance, decideAcceptance, type Facts, overBudgetWords } from '../../domain/index.ts'
+import { openSqliteLedger } from '../../ledger/index.ts'
+import { startedAt, taskOf } from '../ledger/samples.ts'
+import type { Provocations, Provoked } from './provocation.ts'
+
+const sha = 'a'.repeat(40)
+const facts: Facts = {
+  ownerAllowed: true,
+  actor: { id: 7, login: 'mona', kind: 'user' },
+  botAllowed: false,
+  role: 'write',
+  subject: 'issue',
+  pull: null,
+  lastFailed: null,
+  botRuns: 0,
+  archived: false,
+  locked: false,
+  baseSha: sha,
+  defaultBranch: 'main',
+  killSwitch: 'on',
+  subjectTrusted: true,
+  operatorProfile: null,
+}
+const pull = { isOpen: true, fork: false, headSha: sha, headRef: 'topic', baseRef: 'main', baseSha: sha }
+const robot = { id: 8, login: 'robot[bot]', kind: 'bot' } as const
+const asked: Decided['asked'] = {
+  source: { kind: 'comment', id: 1 },
+  reviewId: null,
+  text: '',
+  createdAt: '2026-01-01T00:00:00Z',
+  actor: { id: 7, login: 'mona' } as Decided['asked']['actor'],
+  repository: { id: 42, owner: 'octo', name: 'pager' },
+  installationId: 1,
+  subject: { kind: 'issue', number: 12, title: 'a', body: 'b' },
+  author: null,
+  locked: false,
+  reactTo: null,
+}
+const settings = {
+  ...{ prefix: '/grok', wallMs: 1, waitMs: 1, profile: null, subjectBytesMax: 100 },
+  ...{
+    limits: { turnsMax: 1, wallMs: 1, tokensMax: 1, costMicroUsdMax: null },
+    day: { repositoryDayMicroUsd: null, actorDayMicroUsd: null },
+  },
+}
+
+function decided(word: string, change: Partial<Facts> = {}): Provoked {
+  const command = { index: 0, word, text: '' }
+  return said(decideAcceptance(command, { ...facts, ...change }, { prefix: '/grok', botRunsPerHourMax: 2 }))
+}
+
+/** A refusal as its comment says it; silence as a simulated delivery shows it. */
+function said(acceptance: Acceptance | null): Provoked {
+  if (acceptance === null || acceptance.kind === 'accepted') return { code: undefined, words: '' }
+  const { reason: code } = acceptance
+  if (acceptance.kind === 'ignored') {
+    const play = { acceptance, effects: [], outcome: null, reason: null, code: null, taskId: null, more: [] }
+    return { code, words: renderPlay(play) }
+  }
+  const gathered = { facts, visibility: 'public', cloneUrl: 'https://github.example/octo/pager.git' } as const
+  const rest = { deliveryId: 'd', asked, command: { index: 0, word: 'fix', text: '' }, gathered, reply: null, notes: [], saidBefore: false }
+  const [answer] = proposeTask({ ...rest, acceptance }, 't_1', startedAt, settings).more
+  return { code, words: String(answer?.type === 'effect.prepared' ? answer.payload.intent['body'] : '') }
+}
+
+export const commandProvocations: Provocations<keyof typeof commandProblems> = {
+  'unknown-command': () => decided('deploy'),
+  role: () => decided('fix', { role: 'read' }),
+  // No command of today is for one place only.
+  'wrong-place': () => said(refusalOfPlace({ where: ['pull'] }, '`/grok review`', facts)),
+  'nothing-to-retry': () => decided('retry'),
+  archived: () => decided('fix', { archived: true }),
+  locked: () => decided('fix', { locked: true }),
+  closed: () => decided('fix', { subject: 'pull', pull: { ...pull, isOpen: false } }),
+  'empty-repository': () => decided('fix', { baseSha: null }),
+  'switched-off': () => decided('fix', { killSwitch: 'pulled' }),
+  budget: async ({ folder }) => {
+    const limits = { repositoryDayMicroUsd: 1, actorDayMicroUsd: null }
+    const budgets = dayBudgets({ repositoryId: 42, actorId: 7, at: startedAt, reserveMicroUsd: 2, limits })
+    const ledger = openSqliteLedger({ dataDir: `${folder}/budget`, durability: 'process', clock: () => startedAt })
+    const answer = await ledger.acceptTask(taskOf('T1', { budgets: budgets.budgets }))
+    await ledger.close()
+    if (answer.kind !== 'over-budget') return { code: undefined, words: '' }
+    return said({ kind: 'refused', reason: 'budget', words: `Not started: ${overBudgetWords(budgets, answer)}.` })
+  },
+  'no-profile': () => decided('fix', { subjectTrusted: false, operatorProfile: 'read-only' }),
+  'own-comment': () => decided('fix', { actor: { id: 9, login: 'grokbot[bot]', kind: 'self' } }),
+  bot: () => decided('fix', { actor: robot }),
+  'bot-loop': () => decided('fix', { actor: robot, botAllowed: true, botRuns: 2 }),
+  'owner-not-allowed': () => decided('fix', { ownerAllowed: false }),
+}

@@ -31,4 +31,5 @@ export { createPull, listPullsFrom, type NewPull, type PullFacts, type PullFound
 export { isInHistory, type RepositoryFacts, type Role, readBranchSha, readRepository, readRole } from './read-facts.ts'
 export { createRemoteApp } from './remote-app.ts'
 export { createReview, listReviews, type NewReview } from './reviews.ts'
+export { readThreadStanding, type ThreadStanding } from './thread-standing.ts'
 export { createWritePace, type WriteKind, type WriteLimits, type WritePace } from './write-pace.ts'

@@ -4,6 +4,7 @@ import { pushToHead } from './deliver-commit.ts'
 import { suggestToFork } from './deliver-suggestions.ts'
 import type { Commit } from './make-commit.ts'
 import type { TaskPlace } from './open-task-workspace.ts'
+import { standingNow } from './standing.ts'
 import type { Base, Task } from './task.ts'
 
 export type Delivered =
@@ -33,6 +34,9 @@ const ladders = {
 export async function deliver(task: Task, base: Base, commit: Commit, place: TaskPlace): Promise<Delivered> {
   const { accepted } = task
   if (accepted.delivery === 'patch' || accepted.installationId === null) return { kind: 'patch', reason: '' }
+  // What was begun is gone on with as it was: half of it may be there.
+  const standing = isBegun(task) ? null : await standingNow(task)
+  if (standing) return { kind: 'patch', reason: standing.why, code: standing.code }
   const fallen: Fallen[] = []
   for (const rung of ladders[ladderOf(task)]) {
     const reached = await rung(task, base, commit, place)
@@ -41,6 +45,10 @@ export async function deliver(task: Task, base: Base, commit: Commit, place: Tas
   }
   const [first] = fallen
   return { kind: 'patch', reason: fallen.map(({ why }) => why).join('; '), ...(first ? { code: first.code } : {}) }
+}
+
+function isBegun({ log }: Task): boolean {
+  return Object.values(log.state().effects).some(({ kind }) => kind === 'push' || kind === 'pull-request' || kind === 'review')
 }
 
 function ladderOf({ accepted: { pull } }: Task): keyof typeof ladders {

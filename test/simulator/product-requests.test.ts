@@ -126,6 +126,7 @@ const calls: Record<string, () => Promise<unknown>> = {
   isInHistory: () => github.isInHistory(api, name, String(world.commit_sha), 'topic'),
   readBranchSha: () => github.readBranchSha(api, name, 'topic'),
   readRepository: () => github.readRepository(api, name),
+  readThreadStanding: () => github.readThreadStanding(api, name, { number: issue(), login: 'maria' }),
   readRole: () => github.readRole(api, name, 'maria'),
 }
 

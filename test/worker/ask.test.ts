@@ -161,12 +161,24 @@ describe('Q73: success needs an answer', () => {
 
   test('and one that GitHub does not take is none', { timeout }, async () => {
     const { number } = issue()
-    const during = async () => stage.simulator.github.lock(repo.name, number)
+    const fault = { kind: 'status', status: 403, message: 'It is locked' } as const
+    const during = async () => void stage.simulator.github.fail({ method: 'POST', path: /comments$/, fault })
     const state = await repo.say(number, '/grok ask why?', { turns: [], words: 'It is so.', during })
     expect([state.outcome?.outcome, state.outcome?.reason]).toEqual([
       'failed',
       expect.stringMatching(/^the answer could not be posted: GitHub said 403: .*locked/),
     ])
     expect([effects(state).at(-1), repo.ours(number), state.outcome?.summary]).toEqual(['comment rejected', [], 'It is so.'])
+  })
+
+  test('whoever may not ask any more gets none, and is told so', { timeout }, async () => {
+    const { number } = issue()
+    const during = async () => stage.simulator.github.setPermission(repo.name, 'mona', 'read')
+    const state = await repo.say(number, '/grok ask why?', { turns: [], words: 'It is so.', during })
+    stage.simulator.github.setPermission(repo.name, 'mona', 'write')
+    expect([state.outcome?.outcome, state.outcome?.code]).toEqual(['failed', 'access-gone'])
+    const [told = '', ...more] = repo.ours(number)
+    expect([told.includes('It is so.'), more]).toEqual([false, []])
+    expect(told).toContain('the answer was not posted: @mona has no triage access any more')
   })
 })

@@ -121,12 +121,27 @@ describe('what is not pushed to', () => {
     expect((await delivery.refs())['refs/heads/feature']).toBe(delivery.head)
   })
 
+  test('an issue whose requester has lost the role it takes', { timeout }, async () => {
+    const delivery = await openDelivery(stage, { issue: true })
+    const state = await delivery.end(async () => github().setPermission(delivery.repo, 'mona', 'read'))
+    expect([state.outcome?.code, state.outcome?.patchOnly, pushes(state)]).toEqual([
+      'access-gone',
+      '@mona has no write access any more',
+      [],
+    ])
+    expect(Object.keys(await delivery.refs()).filter(ref => ref.startsWith('refs/heads/grok'))).toEqual([])
+  })
+
+  test('an issue that was locked meanwhile', { timeout }, async () => {
+    const locked = await openDelivery(stage, { issue: true })
+    const state = await locked.end(async () => github().lock(locked.repo, locked.number))
+    expect([state.outcome?.patchOnly, pushes(state)]).toEqual(['this conversation was locked meanwhile', []])
+  })
+
   test('an archived repository', { timeout }, async () => {
     const delivery = await openDelivery(stage)
     const state = await delivery.end(async () => github().archive(delivery.repo))
-    expect(state.outcome?.patchOnly).toBe(
-      'I may not push here: I am not let write here (GitHub said: "This repository was archived so it is read-only.")',
-    )
+    expect([state.outcome?.patchOnly, pushes(state)]).toEqual(['this repository was archived meanwhile', []])
   })
 })
 

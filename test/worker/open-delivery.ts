@@ -68,6 +68,7 @@ export async function openDelivery(stage: WorkerStage, options: DeliveryOptions 
     writeFileSync(path.join(from, file), content)
   }
   const repository = await github.addRepository({ owner: 'octo', name, from })
+  github.setPermission(repo, 'mona', 'write')
   const { fork } = options
   if (fork) github.addUser({ login: fork })
   if (fork) await github.addRepository({ owner: fork, name, forkOf: repo })

@@ -68,7 +68,7 @@ export const deliveryProblems = {
   'access-gone': {
     what: 'Who asked for it has lost the access that the command needs.',
     why: 'The role was taken away while the task waited or ran; it is looked at again before anything is written.',
-    next: ['somebody with access may ask again: `/grok fix`', apply],
+    next: ['somebody with access may ask again: `/grok fix`'],
   },
   'archived-meanwhile': {
     what: 'The repository was archived while the change was made.',

@@ -179,6 +179,6 @@ describe('Q73: success needs an answer', () => {
     expect([state.outcome?.outcome, state.outcome?.code]).toEqual(['failed', 'access-gone'])
     const [told = '', ...more] = repo.ours(number)
     expect([told.includes('It is so.'), more]).toEqual([false, []])
-    expect(told).toContain('the answer was not posted: @mona has no triage access any more')
+    expect(told).toContain('the answer was not posted: `@mona` has no triage access any more (`access-gone`)')
   })
 })

@@ -3,8 +3,9 @@ import { eventTypes } from '../../domain/index.ts'
 import { crashpointNames, crashpointPlaces } from '../../telemetry/index.ts'
 import { allCases, allKills, someKills } from './points.ts'
 import { rotationOf } from './rotation.ts'
-import { faultsOf, runCrash, type Way } from './run-crash.ts'
+import { faultsOf, runCrash } from './run-crash.ts'
 import { sceneOf } from './scenes.ts'
+import type { Way } from './ways.ts'
 
 const cases = allCases()
 const rotation = rotationOf()

@@ -1,7 +1,7 @@
 import { eventTypes } from '../../domain/index.ts'
 import { crashpointNames } from '../../telemetry/index.ts'
-import { forms, successions, type Way } from './run-crash.ts'
 import { type Scene, sceneOf, scenes } from './scenes.ts'
+import { forms, successions, type Way } from './ways.ts'
 
 export type CrashCase = { point: string; scene: Scene }
 export type PlannedKill = CrashCase & { way: Way }

@@ -5,6 +5,7 @@ import { gatherEvidence, runFolders } from './gather-evidence.ts'
 import { type Fault, findFaults, reaskedOf } from './oracle.ts'
 import { type Scene, sampleFiles, scenes } from './scenes.ts'
 import { leftProcesses, openStage, type Server, type Stage, waitForEnd } from './stage.ts'
+import type { Form, Way } from './ways.ts'
 
 /** One kill and what was found afterwards, counted from the fake GitHub's, the fake model's and the ledger's records. */
 export type CrashRow = {
@@ -36,13 +37,6 @@ export type Expected = Pick<CrashRow, 'outcome' | 'pulls' | 'branches' | 'eyes' 
 
 const endWallMs = 60_000
 
-/** `serve`: one process. `distributed`: an app and a worker with Redis between them. */
-export const forms = ['serve', 'distributed'] as const
-export type Form = (typeof forms)[number]
-/** `restart`: another of the kind that died is started then. `takeover`: one that runs already, on the same data, goes on. */
-export const successions = ['restart', 'takeover'] as const
-export type Way = { form: Form; succession: (typeof successions)[number] }
-
 /** Kills a process at `point` (none = the undisturbed twin), lets another go on, and takes stock once the task has ended. */
 export async function runCrash(point: string | null, scene: Scene = scenes.fix, way: Partial<Way> = {}): Promise<CrashRow> {
   const { form = 'serve', succession = 'restart' } = way
@@ -65,7 +59,8 @@ export async function runCrash(point: string | null, scene: Scene = scenes.fix, 
       waitForEnd(stage.ledger, endWallMs).then(() => lateDeath(processes)),
     ])
     const killedAt = Date.now()
-    if (dead && succession === 'restart') await dead.again()
+    // Only whoever works on tasks has one that stands by.
+    if (dead && (succession === 'restart' || dead !== processes.at(-1))) await dead.again()
     if (dead) await redeliver(stage)
     await waitForEnd(stage.ledger, endWallMs)
     await settled(stage)

@@ -50,6 +50,8 @@ export type Server = {
   url: string
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   log(): string
+  /** Resolves once this stands in its log. */
+  logged(text: string): Promise<void>
 }
 
 export type StageOptions = {
@@ -198,7 +200,12 @@ async function startProcess(command: string, settings: Readonly<Record<string, s
       signal === 'SIGKILL' ? resolve('') : reject(new Error(`${command} ended with ${code ?? signal}:\n${lines.join('\n')}`)),
     )
   })
-  return { process: child, url, exited, log: () => lines.join('\n') }
+  return { process: child, url, exited, log: () => lines.join('\n'), logged: text => waitForLine(lines, text) }
+}
+
+async function waitForLine(lines: readonly string[], text: string): Promise<void> {
+  for (const until = Date.now() + eventWallMs; Date.now() < until; await sleep(20)) if (lines.some(line => line.includes(text))) return
+  throw new Error(`no "${text}" within ${eventWallMs} ms:\n${lines.join('\n')}`)
 }
 
 /** The settings of each kind of process, as an operator would give them: only who needs a secret has it. */

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { foldTask } from '../../domain/index.ts'
 import { nextTurn, sampleFiles } from './scenes.ts'
@@ -23,7 +22,7 @@ test('a process stopped for longer than its lease writes nothing after it goes o
     ])
     const before = await everything(stage)
     zombie.process.kill('SIGCONT')
-    await sleep(3_000)
+    await zombie.logged('task lost to a newer attempt')
     expect(await everything(stage)).toEqual(before)
     const [task] = await stage.ledger.tasks({ limit: 1 })
     const events = await stage.ledger.readEvents(task?.taskId ?? '')

@@ -12,6 +12,7 @@ import { parseCommands } from './parse-commands.ts'
 import { type Decided, dayBudgetsOf, proposeTask, type TaskSettings } from './propose-task.ts'
 import { type Asked, type EventRead, readEvent } from './read-event.ts'
 import { renderReply } from './render-reply.ts'
+import { showQueued } from './show-queued.ts'
 import { wasSaid } from './was-said.ts'
 
 export type IntakeSettings = TaskSettings &
@@ -128,6 +129,8 @@ async function take(decided: Decided, settings: IntakeSettings, ports: IntakePor
   if (acceptance.kind === 'accepted') {
     if (acceptance.row.road === 'cancel') await cancelLane(decided.asked, ports)
     if (needsWorker(acceptance.row)) await ring(taskId, task.priority, ports)
+    // Whoever asked a question is told once: the answer.
+    if (acceptance.row.road === 'fix') await showQueued(taskId, { ...decided, verb: acceptance.row.verb }, settings.prefix, ports)
   }
   return { taskId, acceptance, known: kind === 'known' }
 }

@@ -12,8 +12,12 @@ export const appLimits = {
   deliveriesAtOnceMax: 100,
   /** How long one answer of the ledger to `/readyz` counts: whoever asks more often writes no more often. */
   checkKeptMs: 1_000,
-  /** Effects the app's half prepares for one task: a reaction, an answer or a check run, a note. */
-  effectsOfTaskMax: 3,
+  /** Effects the app's half prepares for one task: a reaction, an answer or a check run, a note, the comment of one that waits. */
+  effectsOfTaskMax: 4,
+  /** Runs of a repository by which it is judged how long one takes. */
+  runsJudgedByMax: 5,
+  /** Events of a task among which its start is looked for. */
+  firstEventsMax: 20,
   /** A worker's call for a token. */
   mintCallBytesMax: 16_384,
   /** Runs that one status names. */

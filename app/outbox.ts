@@ -49,6 +49,9 @@ async function sendFor(taskId: string, ports: OutboxPorts): Promise<boolean> {
 async function sendOne(taskId: string, id: string, effect: TaskState['effects'][string], ports: OutboxPorts): Promise<Settled> {
   const effectPorts = effectPortsOf(taskId, ports)
   const tooOld = effect.preparedAt < ports.now() - ports.limits().effectGiveUpMs
+  // Nobody is told that a task waits which has ended.
+  const isOver = effect.kind === 'progress' && (await ports.ledger.task(taskId))?.state === 'ended'
+  if (isOver) return await settleByReadBack(taskId, id, effect, 'its task has ended', effectPorts)
   if (tooOld || effect.state === 'unknown') return await settleByReadBack(taskId, id, effect, 'it could not be done in time', effectPorts)
   return await resumeEffect(taskId, id, effect, effectPorts)
 }

@@ -27,7 +27,14 @@ export type GitHubApp = {
 
 const attemptHeader = 'x-grokbot-attempt'
 
-export type GitHubAppOptions = { apiUrl: string; appId: string; privateKey: string; timeoutMs: number }
+export type GitHubAppOptions = {
+  apiUrl: string
+  appId: string
+  privateKey: string
+  timeoutMs: number
+  /** What turns to write go by, in milliseconds; not said: a clock that nobody sets. */
+  now?: () => number
+}
 
 export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
   registerSecret(options.privateKey)
@@ -38,7 +45,7 @@ export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
   })
   let identity: Promise<{ id: number; slug: string; botLogin: string }> | null = null
   return {
-    pace: createWritePace(),
+    pace: createWritePace(options.now),
     async mint({ installationId, repositoryId, permissions, for: attempt }) {
       const { data } = await asApp.rest.apps.createInstallationAccessToken({
         installation_id: installationId,

@@ -14,7 +14,7 @@ export const progressId = (taskId: string) => `${taskId}:progress:1`
 
 /**
  * What the thread is told at the end of a task: a message of its own where nothing else is the message (a commit on somebody's
- * branch, a patch, a bad end without a progress comment), and the last text of the progress comment where there is one. None:
+ * branch, a patch, a bad end without a fresh progress comment), and the last text of the progress comment where there is one. None:
  * the pull request, the suggestions, the answer, or the newer task, is the message.
  */
 export function lastWords(view: EndView): EffectProposal[] {
@@ -24,9 +24,21 @@ export function lastWords(view: EndView): EffectProposal[] {
     commentId === null ? [] : [{ kind: 'progress', ordinal: 2, intent: { ...threadOf(state), commentId, body: renderEnded(view) } }]
   if (pushedCommit(state) !== null) return [say(view, renderResult(view)), ...edit]
   if (end.patchOnly !== undefined) return [say(view, renderEnded(view)), ...edit]
+  if (commentId !== null && isBad[end.outcome] && commentAgeMs(view) > workerLimits.commentFreshMs)
+    return [say(view, renderEnded(view)), ...edit]
   const isSuggested = Object.values(state.effects).some(({ kind, state: phase }) => kind === 'review' && phase === 'confirmed')
   const isQuiet = commentId !== null || isSuggested || end.outcome === 'succeeded' || end.outcome === 'superseded'
   return isQuiet ? edit : [say(view, renderEnded(view))]
+}
+
+/** An edit reaches nobody; of what failed while the comment is still fresh, whoever was told of it is about to look. */
+const isBad: Readonly<Record<EndView['end']['outcome'], boolean>> = {
+  ...{ failed: true, errored: true, 'timed-out': true, refused: true },
+  ...{ succeeded: false, cancelled: false, superseded: false },
+}
+
+function commentAgeMs({ taskId, state, now }: EndView): number {
+  return now - (state.effects[progressId(taskId)]?.updatedAt ?? now)
 }
 
 /** Where it was asked: in the thread of a review while that is there, else in the conversation. */

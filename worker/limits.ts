@@ -37,6 +37,10 @@ export const workerLimits = {
   linesOfWorkMax: 4,
   /** How long a task's end waits for the app to have made its check run; after that the sweep finishes it. */
   checkRunWaitMs: 3_000,
+  /** A progress comment that was made longer ago has been read: a bad end is then told by another one. */
+  commentFreshMs: 600_000,
+  /** The same for the comment of a task that had to wait. */
+  queuedWaitMs: 3_000,
   /** Between two looks whether it has. */
   checkRunLookMs: 50,
   /** The title of a check run, which stands in lists. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { applyEdit, type EffectProposal, effectId, preparedEvent, settleByReadBack } from '../effects/index.ts'
+import type { TaskState } from '../domain/index.ts'
+import { applyEdit, type EffectProposal, effectId, preparedEvent, settleByReadBack, sleepUnlessStopped } from '../effects/index.ts'
 import { apply } from './apply.ts'
 import type { TaskEnd } from './decide-end.ts'
 import { type EffectTask, effectPortsOf } from './effect-ports.ts'
@@ -71,6 +72,8 @@ export function startProgressComment(task: EffectTask): ProgressComment {
   }
   async function write() {
     if (!isShown) await showCheckRun()
+    // The app is still making it, for a task that had to wait.
+    if (isOnItsWay(await task.log.refresh())) return
     const known = commentOf(state())
     const thread = threadOf(state())
     if (known) await applyEdit(thread, known, task.id, renderRunning(view()), effectPortsOf(leavable, null))
@@ -88,7 +91,9 @@ export function startProgressComment(task: EffectTask): ProgressComment {
     }, ms)
     timer.unref()
   }
-  arm(commentOf(state()) ? progressGapMs : Math.max(0, progressAfterMs - (ports.now() - (state().accepted?.at ?? 0))))
+  // One that says "queued" is edited at once.
+  const isRunningSaid = commentOf(state()) !== null && state().attempts.length > 1
+  arm(isRunningSaid ? progressGapMs : commentOf(state()) ? 0 : Math.max(0, progressAfterMs - (ports.now() - (state().accepted?.at ?? 0))))
   const stop = async () => {
     stopped = true
     clearTimeout(timer)
@@ -140,9 +145,22 @@ async function writeLast(task: EffectTask, end: TaskEnd): Promise<'done' | 'left
 /** A comment that may or may not be there decides which last words are right, so that is found out first. */
 async function settleFirst(task: EffectTask): Promise<void> {
   const id = progressId(task.id)
+  const { queuedWaitMs, checkRunLookMs } = workerLimits
+  for (let waited = 0; isOnItsWay(await task.log.refresh()); waited += checkRunLookMs) {
+    // What the app made after that is edited by the sweep.
+    if (waited >= queuedWaitMs || (await sleepUnlessStopped(checkRunLookMs, task.stop)) === 'stopped') return
+  }
   const known = task.log.state().effects[id]
   if (known?.state !== 'prepared' && known?.state !== 'dispatched') return
   const settled = await settleByReadBack(task.id, id, known, 'its task has ended', effectPortsOf(task, null))
   if (settled.kind === 'fenced') throw new OwnershipLost(`task ${task.id}: ownership was lost before its last words`)
   if (settled.kind === 'stopped') throw stopOf(task)
+}
+
+/** The app's own, which nobody else may settle. */
+function isOnItsWay({ effects }: TaskState): boolean {
+  return Object.values(effects).some(
+    ({ kind, key, attempt, state }) =>
+      kind === 'progress' && key === 'progress-1' && attempt === 0 && (state === 'prepared' || state === 'dispatched'),
+  )
 }

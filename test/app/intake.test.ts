@@ -52,8 +52,8 @@ describe('commands beyond those one comment may have', () => {
   test('are said in the answer of the last one where it has one', async () => {
     await app.comment('/grok fix\n\n/grok fix it\n\n/grok help\n\n/grok fix more')
     await takeAndSend()
-    expect(app.ours()).toEqual([expect.stringContaining('**grok help**')])
-    expect(app.ours()[0]?.split('\n\n').at(-1)).toBe('1 more command was not taken: one comment may have 3.')
+    expect(app.ours()).toEqual([expect.stringContaining('**grok fix** — queued, 1 run ahead'), expect.stringContaining('**grok help**')])
+    expect(app.ours()[1]?.split('\n\n').at(-1)).toBe('1 more command was not taken: one comment may have 3.')
   })
   test('are said behind a refusal', async () => {
     await app.comment('/grok fix\n\n/grok nope\n\n/grok fix it\n\n/grok fix more', 'lena')

@@ -46,7 +46,10 @@ export async function openApp(): Promise<App> {
   const clock = { now: Date.now() }
   const ledger = openSqliteLedger({ dataDir: path.join(folder, 'data'), durability: 'durable', clock: () => clock.now })
   const limits: LimitValues = { ...defaults(), readBackGapMs: 20, writeGapMs: 0, retryWaitMs: 1_000, retryWaitMsMax: 60_000 }
-  const app = createGitHubApp({ apiUrl: github.url, appId: String(github.appId), privateKey: github.appPrivateKey, timeoutMs: 2_000 })
+  const app = createGitHubApp({
+    ...{ apiUrl: github.url, appId: String(github.appId), privateKey: github.appPrivateKey, timeoutMs: 2_000 },
+    now: () => clock.now,
+  })
   const queue = createInProcessQueue()
   let tasks = 0
   const now = () => clock.now

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { foldTask } from '../../domain/index.ts'
+import { applyEffect, type EffectProposal, noGit, preparedEvent } from '../../effects/index.ts'
 import type { EffectTask } from '../../worker/effect-ports.ts'
 import { threadOf } from '../../worker/last-words.ts'
 import { type ProgressComment, startProgressComment } from '../../worker/progress-comment.ts'
@@ -78,6 +79,77 @@ test('an attempt that follows a dead one goes on in its comment', async () => {
   await sleep(300)
   await next.finish(failed)
   expect(stage.ours().length).toBe(1)
+})
+
+test('a bad end is an edit while the comment is fresh, and a comment of its own once it is not', async () => {
+  const { comment } = await open()
+  const progress = comment()
+  await until(() => stage.ours().length === 1)
+  await until(async () => (await states())[0] === 'progress:1 confirmed')
+  stage.clock.now += 600_001
+  const claim = { taskId: 't_1', attempt: 1, owner: 'worker-1', leaseUntil: 0, recovers: null, exhausted: false }
+  await stage.ledger.renewLease(claim, stage.clock.now + 60_000)
+  await progress.finish(failed)
+  expect([stage.ours().length, await states()]).toEqual([2, ['progress:1 confirmed', 'comment:1 confirmed', 'progress:2 confirmed']])
+  expect(stage.ours().every(body => body.includes('the model is away'))).toBe(true)
+})
+
+describe('of a task that had to wait', () => {
+  const queue = async () => {
+    const opened = await open()
+    const intent = {
+      ...threadOf({ accepted: { ...opened.task.accepted, actor: '', at: stage.clock.now } }),
+      commentId: null,
+      body: 'queued',
+    }
+    const proposal = { kind: 'progress', ordinal: 1, intent } as const
+    await stage.append('t_1', 0, preparedEvent('t_1', proposal))
+    return { ...opened, send: () => sendAsApp(proposal) }
+  }
+  /** What the app's outbox does. */
+  async function sendAsApp(proposal: EffectProposal & { kind: 'progress' }) {
+    const app = stage.ports.github
+    if (app === null) throw new Error('there is an App')
+    const known = (await stage.state('t_1')).effects['t_1:progress:1'] ?? null
+    await applyEffect('t_1', proposal, known, {
+      record: async events => {
+        await stage.append('t_1', 0, ...events)
+        return 'recorded'
+      },
+      holds: async () => true,
+      mint: async request => (await app.mint(request)).token,
+      api: token => app.api(token),
+      botLogin: async () => (await app.identity()).botLogin,
+      git: noGit('the app pushes nothing'),
+      markerKey: stage.ports.markerKey,
+      sleep: async () => 'slept',
+      readBackGapMs: 0,
+      writes: { pace: app.pace, limits: stage.limits },
+    })
+  }
+
+  test('the comment that says so is edited, and none is made beside it', async () => {
+    const { comment, send } = await queue()
+    const progress = comment()
+    await sleep(250)
+    expect([stage.ours(), await states()]).toEqual([[], ['progress:1 prepared']])
+    await send()
+    await until(() => (stage.ours()[0] ?? '').includes('— running'))
+    await progress.finish({ outcome: 'succeeded', reason: '', summary: '' })
+    expect([stage.ours().length, await states()]).toEqual([1, ['progress:1 confirmed', 'progress:2 confirmed']])
+  })
+
+  test('an end that comes before that comment is there waits a moment for it', async () => {
+    const { comment, send } = await queue()
+    stage.limits.progressAfterMs = 60_000
+    const finished = comment().finish(failed)
+    await sleep(100)
+    await Promise.all([send(), finished])
+    expect([stage.ours(), await states()]).toEqual([
+      [expect.stringContaining('the model is away')],
+      ['progress:1 confirmed', 'progress:2 confirmed'],
+    ])
+  })
 })
 
 describe('when GitHub is away', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Evidence } from './evidence.ts'
-import { findFaults } from './oracle.ts'
+import { faultKinds, findFaults } from './oracle.ts'
 import { plants } from './plants.ts'
 import { rotationOf } from './rotation.ts'
 import { type CutRow, type CutStage, openCutStage, roadNames, runCut, someCuts } from './run-cuts.ts'
@@ -22,6 +22,10 @@ afterAll(() => stage.close())
 
 test('undisturbed roads have no fault', () => {
   expect(clean.map(({ road, faults }) => ({ road, faults }))).toEqual(roadNames.map(road => ({ road, faults: [] })))
+})
+
+test('every kind of fault is planted', () => {
+  expect([...new Set(plants.map(({ kind }) => kind))].sort()).toEqual([...faultKinds].sort())
 })
 
 test.each(plants)('the oracle finds $what', ({ kind, plant }) => {

@@ -100,9 +100,7 @@ function isThere({ kind, remote, intent }: EffectState, { things, branches, push
     return branches[branch] !== undefined && pushes.some(push => push.branch === branch && push.sha === remote?.['sha'])
   }
   const id = remote?.[kind === 'pull-request' ? 'number' : 'id']
-  const found = things.find(thing => thing.kind === thingOf[kind] && thing.id === id)
-  // A later text of a comment may have replaced this one; the last of them is looked at as what is said of the end.
-  return found !== undefined
+  return things.some(thing => thing.kind === thingOf[kind] && thing.id === id)
 }
 
 const marker = /^<!-- grokbot:v1 kind=(\S+) task=(\S+) key=(\S+) /

@@ -3,7 +3,7 @@ import type { Evidence, TaskEvidence, Thing } from './evidence.ts'
 import type { Fault } from './oracle.ts'
 
 /** Faults as they would show in the records of a clean run: whoever does not find one of them finds nothing. */
-export type Plant = { kind: Fault['kind']; what: string; plant(evidence: Evidence): void }
+type Plant = { kind: Fault['kind']; what: string; plant(evidence: Evidence): void }
 
 export const plants: readonly Plant[] = [
   {

@@ -7,7 +7,9 @@ export type CrashCase = { point: string; scene: Scene }
 export type PlannedKill = CrashCase & { way: Way }
 
 /** Points the roads of today's scenes do not pass, each with the reason. */
-const elsewhere: Readonly<Record<string, string>> = {
+const elsewhere: Readonly<Record<string, keyof typeof scenes>> = {
+  'setup.done': 'prepared',
+  'tree.made': 'prepared',
   'effect.comment.beforeSend': 'refused',
   'effect.comment.afterSend': 'refused',
   'effect.comment.settled': 'refused',
@@ -22,9 +24,14 @@ const elsewhere: Readonly<Record<string, string>> = {
   'effect.review.afterSend': 'fork',
   'effect.review.settled': 'fork',
 }
+const beforeSession = /^(receiver|intake|queue|claim)\.|^effect\.reaction\./
+
 /** Every named point and every event type, before and after. Made from the tables, so that none can be forgotten. */
 export function allCases(): CrashCase[] {
-  const named = crashpointNames.map(point => ({ point, scene: scenes[(elsewhere[point] ?? 'fix') as keyof typeof scenes] as Scene }))
+  const named = crashpointNames.map(point => ({
+    point,
+    scene: scenes[elsewhere[point] ?? (beforeSession.test(point) ? 'asked' : 'fix')] as Scene,
+  }))
   const events = eventTypes.flatMap(type =>
     ['before', 'after'].map(side => ({ point: `event.${type}.${side}`, scene: scenes[sceneOf[type]] as Scene })),
   )

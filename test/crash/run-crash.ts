@@ -43,7 +43,7 @@ export async function runCrash(point: string | null, scene: Scene = scenes.fix, 
   const redis = form === 'distributed' ? await startRedis() : null
   const stage = await openStage({
     script: scene.script,
-    files: sampleFiles,
+    files: scene.files ?? sampleFiles,
     operator: scene.operator,
     ...(scene.issueAuthor ? { issueAuthor: scene.issueAuthor } : {}),
     ...(scene.pull ? { pull: scene.pull } : {}),

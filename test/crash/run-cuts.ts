@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { foldTask, type TaskState } from '../../domain/index.ts'
-import type { ChatRequest, ModelTurn } from '../../simulator/index.ts'
 import { type Cut, type CutLine, cutKinds, startCutLine } from './cut-line.ts'
 import type { Evidence } from './evidence.ts'
 import { gatherEvidence } from './gather-evidence.ts'
 import { commentOfFirst, type Fault, findFaults } from './oracle.ts'
 import { settled } from './run-crash.ts'
-import { nextTurn, sampleFiles } from './scenes.ts'
+import { answerOrFix, sampleFiles } from './scenes.ts'
 import { openStage, type Stage } from './stage.ts'
 
 /** What is asked where; each in a thread of its own, so that one stage bears many. Answers with the comment's id. */
@@ -84,15 +83,6 @@ async function endOf({ ledger }: Stage, commentId: number): Promise<TaskState | 
     if (mine !== null && (await ledger.task(mine))?.state === 'ended') break
   }
   return mine === null ? null : foldTask(await ledger.readEvents(mine))
-}
-
-/** Who may not write is asked a question. */
-function answerOrFix(request: ChatRequest): ModelTurn {
-  if (request.tools?.some(tool => tool.function.name === 'write')) return nextTurn(request)
-  const hasRead = request.messages.some(({ role }) => role === 'tool')
-  return hasRead
-    ? { text: 'It splits a line at its equals sign.' }
-    : { toolCalls: [{ name: 'read_file', arguments: { target_file: 'parser.js' } }] }
 }
 
 export type PlannedCut = { road: Road; cut: Cut }

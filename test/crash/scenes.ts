@@ -5,7 +5,7 @@ import type { Stage, StageOptions } from './stage.ts'
 
 const files: StageOptions['files'] = {
   // A shell's start instead of Node's, twelve times a task: a kill proves the same.
-  '.github/grok.yml': 'version: 1\nsetup: ["test -f parser.js"]\nchecks: ["sh check.sh"]\n',
+  '.github/grok.yml': 'version: 1\nchecks: ["sh check.sh"]\n',
   'check.sh': 'grep -q empty parser.js\n',
   'parser.js': 'exports.parse = text => text.split(";")[0].split("=")\n',
 }
@@ -46,12 +46,24 @@ export function nextTurn(request: ChatRequest): ModelTurn {
 }
 
 export const sampleFiles = files
+/** Each of its three checkouts is prepared first. */
+const preparedFiles = { ...files, '.github/grok.yml': 'version: 1\nsetup: ["test -f parser.js"]\nchecks: ["sh check.sh"]\n' }
+
+/** Who may not write is asked a question. */
+export function answerOrFix(request: ChatRequest): ModelTurn {
+  if (request.tools?.some(tool => tool.function.name === 'write')) return nextTurn(request)
+  const hasRead = request.messages.some(({ role }) => role === 'tool')
+  return hasRead
+    ? { text: 'It splits a line at its equals sign.' }
+    : { toolCalls: [{ name: 'read_file', arguments: { target_file: 'parser.js' } }] }
+}
 
 /** One road through the product with what must be there at its end, however often it was killed on the way. */
 export type Scene = {
   script: TurnFunction
   operator: object
   issueAuthor?: string
+  files?: StageOptions['files']
   pull?: StageOptions['pull']
   play(stage: Stage): Promise<unknown>
   expected: Expected
@@ -76,6 +88,20 @@ export const scenes = {
       await sayFix(stage)
     },
     expected: { outcome: 'succeeded', pulls: 1, branches: 1, eyes: 1, comments: 1 },
+  },
+  prepared: {
+    script: nextTurn,
+    operator: {},
+    files: preparedFiles,
+    play: sayFix,
+    expected: { outcome: 'succeeded', pulls: 1, branches: 1, eyes: 1, comments: 1 },
+  },
+  /** For what lies before a session: what comes after it would only take its time. */
+  asked: {
+    script: answerOrFix,
+    operator: {},
+    play: stage => stage.comment('/grok ask what does the parser do?'),
+    expected: { ...nothing, outcome: 'succeeded', eyes: 1, comments: 1 },
   },
   tainted: {
     script: nextTurn,
@@ -132,12 +158,12 @@ export const scenes = {
 
 /** Which scene passes an event type; a type that is missing here does not compile, and so has no crash case. */
 export const sceneOf: Record<EventType, keyof typeof scenes> = {
-  'task.accepted': 'fix',
+  'task.accepted': 'asked',
   'task.refused': 'refused',
-  'attempt.started': 'fix',
+  'attempt.started': 'asked',
   'cancel.requested': 'cancelled',
   'workspace.opened': 'fix',
-  'setup.settled': 'fix',
+  'setup.settled': 'prepared',
   'taint.raised': 'tainted',
   'session.started': 'fix',
   'model.requested': 'fix',
@@ -145,7 +171,7 @@ export const sceneOf: Record<EventType, keyof typeof scenes> = {
   'model.failed': 'modelFailed',
   'tool.started': 'fix',
   'tool.settled': 'fix',
-  'snapshot.taken': 'fix',
+  'snapshot.taken': 'prepared',
   'session.ended': 'fix',
   'change.collected': 'fix',
   'check.settled': 'fix',

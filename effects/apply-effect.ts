@@ -122,10 +122,10 @@ async function send(effect: Effect, context: EffectContext, ports: EffectPorts):
   try {
     return await effect.row.send(effect.intent, context)
   } catch (error) {
+    heedLimit(effect.intent.installationId, error, ports)
     const fault = classifyError(error)
     if (fault.kind !== 'rejected') return fault
     if (fault.status === 401) return { kind: 'later', waitMs: effectsLimits.staleTokenWaitMs, message: fault.message }
     return { kind: 'rejected', reason: `GitHub said ${fault.status}: ${fault.message}`, remote: {} }
   }
 }
-    heedLimit(effect.intent.installationId, error, ports)

@@ -48,6 +48,7 @@ describe('a run that proves its change', () => {
     expect(result).toEqual({
       outcome: 'succeeded',
       reason: 'the checks pass',
+      code: null,
       summary: 'Say fixed\n\nThe value was wrong.',
       patch: path.join(opened.repo, '.grok/out', `${result.taskId}.patch`),
       bundle: path.join(opened.repo, '.grok/out', `${result.taskId}.json`),
@@ -284,7 +285,7 @@ describe('what is not in the change', () => {
       { text: 'Done' },
     ])
     const ran = await grokbot([...runArguments(opened), '-q'])
-    expect(ran.stdout).toMatch(/^why +nothing was left of the change: 2\.sh: new file made by a command$/m)
+    expect(ran.stdout).toMatch(/^why +nothing was left of the change: 2\.sh: new file made by a command \[nothing-left\]$/m)
   })
 })
 

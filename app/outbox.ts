@@ -31,14 +31,14 @@ export async function sendOutbox(ports: OutboxPorts): Promise<number> {
 
 /** False: something of it is still not settled, and is looked at again later. */
 async function sendFor(taskId: string, ports: OutboxPorts): Promise<boolean> {
-  let state = foldTask(await ports.ledger.readEvents(taskId))
+  const before = foldTask(await ports.ledger.readEvents(taskId))
   let done = true
-  for (const [id, effect] of Object.entries(state.effects).filter(([, effect]) => effect.attempt === 0)) {
+  for (const [id, effect] of Object.entries(before.effects).filter(([, effect]) => effect.attempt === 0)) {
     if (ports.stop.aborted) return false
     const settled = await sendOne(taskId, id, effect, ports)
     if (settled.kind !== 'settled' || settled.state === 'unknown') done = false
-    state = foldTask(await ports.ledger.readEvents(taskId))
   }
+  const state = foldTask(await ports.ledger.readEvents(taskId))
   const row = await ports.ledger.task(taskId)
   const isOpen = Object.values(state.effects).some(({ attempt, state: at }) => attempt === 0 && (at === 'prepared' || at === 'dispatched'))
   if (row && row.state !== 'ended' && !row.needsWorker && !isOpen) await endReply(taskId, state, ports)

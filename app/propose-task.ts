@@ -10,7 +10,6 @@ import {
   isTrusted,
   type Limits,
   needsWorker,
-  type RefusalReason,
   type TaskAccepted,
   type TaskRefused,
   type WrittenCommand,
@@ -159,10 +158,10 @@ function acceptedEffects(decided: Decided, row: CommandRow, taskId: string): Eff
 }
 
 /** The same refusal is said once; after that a reaction tells the person that the command was seen. */
-function refusedEffects(decided: Decided, { words, reason }: { words: string; reason: RefusalReason }): EffectProposal[] {
+function refusedEffects(decided: Decided, { words }: { words: string }): EffectProposal[] {
   const { asked, saidBefore, notes } = decided
   if (saidBefore) return [...reactTo(asked, 'confused'), ...notesOf(decided)]
-  return [answer(asked, 1, `@${asked.actor.login} ${[`${words} (\`${reason}\`)`, ...notes].join(' ')}`)]
+  return [answer(asked, 1, `@${asked.actor.login} ${[words, ...notes].join(' ')}`)]
 }
 
 /** What belongs to the whole comment and not to one command. The first ordinal is the answer's, or the worker's. */

@@ -1,4 +1,4 @@
-import { type CommandRow, commandTable, foldTask, type TaskState } from '../domain/index.ts'
+import { type CommandRow, commandTable, duration, foldTask, money, type TaskState } from '../domain/index.ts'
 import type { Ledger } from '../ledger/index.ts'
 import { laneOf } from './lane.ts'
 import { appLimits } from './limits.ts'
@@ -34,15 +34,21 @@ async function renderStatus(asked: Asked, { ledger, now }: ReplyPorts): Promise<
 
 function lineOf(taskId: string, { accepted, attempts, outcome, spent, effects }: TaskState, now: number): string {
   const verb = accepted?.command.verb ?? 'run'
-  const cost = spent.costMicroUsd > 0 ? `, $${(spent.costMicroUsd / 1e6).toFixed(2)}` : ''
+  const cost = spent.costMicroUsd > 0 ? `, ${money(spent.costMicroUsd)}` : ''
   const pull = Object.values(effects).find(effect => effect.kind === 'pull-request' && effect.state === 'confirmed')?.remote?.['number']
   const startedAt = attempts[0]?.at
   const state = outcome
-    ? `${outcome.outcome} at ${clock(outcome.at)} UTC${typeof pull === 'number' ? `: #${pull}` : ''}`
+    ? `${outcome.outcome} at ${moment(outcome.at, now)} UTC${typeof pull === 'number' ? `: #${pull}` : ''}`
     : startedAt === undefined
       ? 'waiting for a worker'
-      : `running for ${Math.max(0, Math.round((now - startedAt) / 1_000))} s`
+      : `running for ${duration(now - startedAt)}`
   return `- ${verb}, asked by @${accepted?.requester.login ?? 'ghost'}: ${state}${cost} (\`${taskId}\`)`
+}
+
+/** With its day, where that is not today. */
+function moment(at: number, now: number): string {
+  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+  return day(at) === day(now) ? clock(at) : `${day(at)} ${clock(at)}`
 }
 
 function clock(at: number): string {

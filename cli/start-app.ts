@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createMintServer } from '../app/index.ts'
+import type { GitHubApp } from '../github/index.ts'
 import { openRedisQueue, queueLimits } from '../queue/index.ts'
-import { type FirstHalfOptions, startFirstHalf } from './first-half.ts'
+import { closeDoor, type FirstHalfOptions, startFirstHalf } from './first-half.ts'
 import { readOrMakeKey } from './keys.ts'
 import { openMintFolder } from './mint-folder.ts'
 import { openParts, openSettings, type Parts, type PlaceOptions } from './parts.ts'
@@ -16,7 +17,10 @@ export async function startApp(options: AppOptions): Promise<Serving> {
   const parts = openParts('app', options, settings, () => openRedisQueue({ url, logger, limits: queueLimits, now: Date.now }))
   try {
     const first = await startFirstHalf(options, parts, () => null)
-    const closeMint = await openMint(dataDir, options.github.apiUrl, first.github, parts)
+    const closeMint = await openMint(dataDir, options.github.apiUrl, first.github, parts).catch(async error => {
+      await first.close()
+      throw error
+    })
     return {
       url: first.url,
       async close() {
@@ -34,7 +38,7 @@ export async function startApp(options: AppOptions): Promise<Serving> {
 async function openMint(
   dataDir: string,
   apiUrl: string,
-  github: Parameters<typeof createMintServer>[1]['github'],
+  github: GitHubApp,
   { ledger, owner, logger }: Parts,
 ): Promise<() => Promise<void>> {
   const folder = openMintFolder(dataDir)
@@ -42,10 +46,7 @@ async function openMint(
   server.listen(folder.pathOf(owner))
   await once(server, 'listening')
   return async () => {
-    const closed = once(server, 'close')
-    server.close()
-    server.closeIdleConnections()
-    await closed
+    await closeDoor(server)
     folder.close()
   }
 }

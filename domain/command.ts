@@ -77,7 +77,7 @@ export const commandTable = [
     profile: 'strict',
     capabilities: [],
     effects: [],
-    help: 'gives the last command that did not succeed here once more, from the start',
+    help: 'runs the last command here that did not succeed again, from the start',
   },
   {
     verb: 'help',

@@ -18,3 +18,8 @@ export function endOfCancel({ by, reason, kind = 'cancel' }: Payload<'cancel.req
 }
 
 type CancelEnd = { outcome: 'cancelled' | 'superseded'; code: ProblemCode; reason: string }
+
+/** Ends that may come in the middle of a delivery. */
+export function cutShort({ outcome }: { outcome: Outcome }): boolean {
+  return outcome === 'cancelled' || outcome === 'superseded' || outcome === 'timed-out'
+}

@@ -1,5 +1,6 @@
 import { type FetchOptions, type FetchResult, fetchMirror, hasCommit, type Mirror } from '../git/index.ts'
 import { Gone } from './gone.ts'
+import { workerLimits } from './limits.ts'
 import { goOn } from './stopped.ts'
 import type { Start, Task } from './task.ts'
 import { TaskFault } from './task-fault.ts'
@@ -50,16 +51,25 @@ async function fetch(task: Task, mirror: Mirror, wanted: Wanted): Promise<FetchR
   const { accepted } = task
   const credential = readCredential(task)
   const options = { url: accepted.repository.url, ...(credential ? { credential } : {}), ...wanted, signal: task.stop }
+  let tries = 0
   return await withPatience(task, 'fetching the repository', async () => {
+    tries += 1
     const fetched = await fetchMirror(mirror, options)
     goOn(task)
     if (fetched.kind === 'fetched') return fetched
     const message = `the repository could not be fetched: ${fetched.message}`
     if (fetched.kind === 'failed' && (fetched.reason === 'unreachable' || fetched.reason === 'timed-out')) throw new Unreachable(message)
+    if (mayBeBroken(fetched, accepted.repository.url, wanted, tries)) throw new Unreachable(message)
     // Whether the head is here is looked at by its id.
     if (accepted.pull && (fetched.kind !== 'failed' || wanted.commits)) return fetched
     throw new TaskFault('fetch-failed', message)
   })
+}
+
+/** A connection that broke in the middle leaves a remote that answers well when it is asked why: only another try tells. */
+function mayBeBroken(fetched: FetchResult, url: string, { commits }: Wanted, tries: number): boolean {
+  const triesMax = commits ? workerLimits.goneFetchTriesMax : workerLimits.brokenFetchTriesMax
+  return fetched.kind === 'failed' && fetched.reason === 'other' && /^https?:/.test(url) && tries < triesMax
 }
 
 /** A token that can only read this repository's contents, minted when git asks for it; none for a local folder. */

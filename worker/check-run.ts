@@ -1,6 +1,5 @@
-import { checkRunName, conclusionOf, type EffectState, type TaskState } from '../domain/index.ts'
+import { checkRunName, conclusionOf, deliveryWords, type EffectState, type TaskState } from '../domain/index.ts'
 import type { EffectProposal } from '../effects/index.ts'
-import { deliveryWords } from './delivery-words.ts'
 import { placeOf } from './effect-ports.ts'
 import { workerLimits } from './limits.ts'
 import { renderEnded } from './render-ended.ts'

@@ -1,7 +1,6 @@
-import { endOfCancel, type TaskState } from '../domain/index.ts'
+import { cutShort, deliveryWords, endOfCancel, type TaskState } from '../domain/index.ts'
 import { redact } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
-import { cutShort, deliveryWords } from './delivery-words.ts'
 import { finishCheckRun } from './finish-check-run.ts'
 import { Gone } from './gone.ts'
 import { report } from './report.ts'

@@ -1,7 +1,6 @@
-import { type EffectState, foldTask, isProblemCode, type RecordedEvent, type TaskState } from '../domain/index.ts'
+import { deliveryWords, type EffectState, foldTask, isProblemCode, type RecordedEvent, type TaskState } from '../domain/index.ts'
 import { type EffectProposal, effectId } from '../effects/index.ts'
 import { checkRunEnd, isUnderWay } from './check-run.ts'
-import { deliveryWords } from './delivery-words.ts'
 import { placeOf } from './effect-ports.ts'
 import { workerLimits } from './limits.ts'
 import type { WorkerPorts } from './ports.ts'

@@ -57,6 +57,10 @@ export const workerLimits = {
   sourcesNamedMax: 12,
   /** How far our clock may be ahead of GitHub's, where a record does not have GitHub's own time. */
   clockMarginMs: 86_400_000,
+  /** Tries of a fetch that fails although the remote answers: its connection may have broken in the middle. */
+  brokenFetchTriesMax: 3,
+  /** The same of a commit by its id, which a remote that has lost it refuses at once. */
+  goneFetchTriesMax: 2,
   /** The longest of the growing waits while GitHub is away. */
   outageWaitMsMax: 60_000,
   /** The longest wait a timer of Node can hold. */

@@ -9,8 +9,8 @@ const meanings: Readonly<Record<string, { code: ProblemCode; words: string }>> =
   workflows: { code: 'push-workflows', words: 'this repository refuses changes to `.github/workflows` from Apps' },
   protected: { code: 'push-protected', words: 'the rules of this repository refuse it' },
   unsigned: { code: 'push-unsigned', words: 'it takes signed commits only' },
-  denied: { code: 'push-denied', words: 'I am not let write here' },
-  moved: { code: 'push-moved', words: 'the branch is not where it was any more' },
+  denied: { code: 'push-denied', words: 'the App has no write access' },
+  moved: { code: 'push-moved', words: 'somebody else pushed to the branch meanwhile' },
 }
 
 /** Why a push was refused: our sentence by its class, and what the remote said, word for word. */

@@ -1,7 +1,6 @@
-import { catalogue, type EffectState, hasPassed, type Payload, type ProblemCode, type TaskState } from '../domain/index.ts'
+import { catalogue, deliveryWords, type EffectState, hasPassed, type Payload, type ProblemCode, type TaskState } from '../domain/index.ts'
 import { withoutSecrets } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
-import { deliveryWords } from './delivery-words.ts'
 import { workerLimits } from './limits.ts'
 import { isQuestion } from './road.ts'
 import { applyWords, pageWords, patchWords, recordWords } from './run-links.ts'

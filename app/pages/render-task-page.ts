@@ -109,7 +109,7 @@ function facts(row: TaskRow, state: TaskState, now: number): Html {
   const { commit, accepted } = state
   return html`<p>${short(placeOf(row, state))}${asked ? html`, ${asked.repository.visibility} repository, asked by <bdi>${short(asked.requester.login)}</bdi>` : null} on ${utc(row.acceptedAt)} UTC${took === null ? null : row.endedAt === null ? `, running for ${took}` : `, took ${took}`}${spentWords(state)}.</p>
 ${row.state === 'ended' ? null : html`<p class="quiet">As of ${utc(now)} UTC. This page does not change by itself.</p>`}
-${accepted ? html`<p>Base <code>${accepted.base.sha.slice(0, 12)}</code> of <code>${short(accepted.base.ref)}</code>${commit ? html`, commit <code>${commit.sha.slice(0, 12)}</code> for <code>${short(commit.branch)}</code>` : null}</p>` : null}`
+${accepted ? html`<p>${accepted.pull ? html`Head <code>${accepted.pull.headSha.slice(0, 12)}</code> of <code>${short(accepted.pull.headRef)}</code>, base` : 'Base'} <code>${accepted.base.sha.slice(0, 12)}</code> of <code>${short(accepted.base.ref)}</code>${commit ? html`, commit <code>${commit.sha.slice(0, 12)}</code> for <code>${short(commit.branch)}</code>` : null}</p>` : null}`
 }
 
 /** No sum where a price is not known: it would be too low. */

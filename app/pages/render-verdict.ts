@@ -1,4 +1,4 @@
-import { endWords, evidenceRows, lackWords, lastSandbox, type TaskState, taintWords } from '../../domain/index.ts'
+import { deliveryWords, endWords, evidenceRows, lackWords, lastSandbox, type TaskState, taintWords } from '../../domain/index.ts'
 import { short } from './foreign-text.ts'
 import { type Html, html } from './html.ts'
 import { pagesLimits } from './limits.ts'
@@ -39,16 +39,20 @@ function provedOf({ verdict }: TaskState): Html | string | null {
   return html`<strong>no</strong>: ${reasons}`
 }
 
-function deliveredOf({ effects }: TaskState): string | null {
-  const of = (kind: string) => Object.values(effects).findLast(effect => effect.kind === kind)
-  const [pull, push] = [of('pull-request'), of('push')]
+/** Kinds of effects that bring the result to where people are. */
+const deliveries: readonly string[] = ['pull-request', 'review', 'push']
+
+function deliveredOf(state: TaskState): string | null {
+  const sent = Object.values(state.effects).filter(({ kind }) => deliveries.includes(kind))
+  const pull = sent.findLast(({ kind }) => kind === 'pull-request')
   if (pull?.state === 'confirmed') {
     const isDraft = pull.remote?.['draft'] === true || pull.intent['draft'] === true
     return `${isDraft ? 'draft pull request' : 'pull request'} #${Number(pull.remote?.['number'])}`
   }
-  if (push?.state === 'confirmed') return `branch ${short(String(push.remote?.['branch'] ?? ''))}, no pull request`
-  const open = pull ?? push
-  return open ? `${open.kind} ${open.state}${open.reason ? `: ${short(open.reason)}` : ''}` : null
+  const words = deliveryWords(state)
+  if (words !== null) return short(words.replaceAll('`', ''))
+  const last = pull ?? sent.at(-1)
+  return last ? `${last.kind} ${last.state}${last.reason ? `: ${short(last.reason)}` : ''}` : null
 }
 
 function sandboxOf(state: TaskState): string | null {
@@ -81,7 +85,7 @@ function resumedOf({ attempts }: TaskState): string | null {
 }
 
 function evidenceTable(state: TaskState): Html {
-  const { accepted, change, session, commit } = state
+  const { accepted, change, session, commit, workspace } = state
   const rows = evidenceRows(state)
   if (rows.length === 0) {
     if (accepted === null || (change === null && session === null)) return html``
@@ -90,7 +94,7 @@ function evidenceTable(state: TaskState): Html {
   const shown = rows.slice(0, pagesLimits.pageChecksMax)
   return html`<table class="evidence">
 <caption>Checks, each run in a fresh sandbox after the session</caption>
-<thead><tr><th scope="col">check</th><th scope="col">before <code>${accepted?.base.sha.slice(0, 7) ?? ''}</code></th><th scope="col">after <code>${commit?.sha.slice(0, 7) ?? ''}</code></th></tr></thead>
+<thead><tr><th scope="col">check</th><th scope="col">before <code>${(commit?.parent ?? workspace?.baseSha ?? '').slice(0, 7)}</code></th><th scope="col">after <code>${commit?.sha.slice(0, 7) ?? ''}</code></th></tr></thead>
 <tbody>
 ${shown.map(({ check, words, before, after }) => {
   const name = check === null ? words : html`<code>${short(check)}</code>${words === '' ? '' : ` (${words})`}`

@@ -7,7 +7,7 @@ type CommandCode = Exclude<Acceptance, { kind: 'accepted' }>['reason']
 export const commandProblems = {
   'unknown-command': {
     what: 'There is no such command.',
-    why: 'The word behind the prefix is written otherwise, or is no command at all.',
+    why: 'The word behind the prefix is misspelled, or is no command at all.',
     next: ['see what there is: `/grok help`'],
   },
   role: {

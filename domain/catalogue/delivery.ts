@@ -1,7 +1,7 @@
 import type { ProblemRow } from './problem.ts'
 
 const apply = 'apply the patch by hand: `git apply --index`'
-const retry = '`/grok retry` makes it on what is there now'
+const retry = '`/grok retry` makes the change again on the current branch'
 
 /** Why a rung of the delivery ladder does not hold; the change is kept as a patch. */
 export const deliveryProblems = {
@@ -118,7 +118,7 @@ export const deliveryProblems = {
   'checks-broken': {
     what: "A check fails with the change, and nothing broken is pushed onto somebody's branch.",
     why: 'The change is wrong, or not whole; or the check failed before it too.',
-    next: ['`/grok retry` gives it once more from the start', 'say more: `/grok fix <what>`'],
+    next: ['`/grok retry` starts it again from the beginning', 'say more: `/grok fix <what>`'],
   },
   'fork-patch-only': {
     what: 'The head lies in a fork, where grokbot never pushes, and the task may make no review.',

@@ -1,7 +1,7 @@
 import type { ProblemRow } from './problem.ts'
 
 /** Where nothing better is known. The verb is the one that was asked for. */
-const again = '`/grok retry` gives it once more from the start'
+const again = '`/grok retry` starts it again from the beginning'
 const sayMore = 'say more: `/grok fix <what>`'
 const smaller = 'ask for a smaller step: `/grok fix <what>`'
 const askOperator = 'ask the operator, who finds the reason in the log of the worker'
@@ -41,22 +41,22 @@ export const runProblems = {
   'time-up': {
     what: 'The time of the task was up.',
     why: 'The step was too large for it, a command or the model was slow, or it waited long for a worker.',
-    next: [smaller, 'let the operator give it more: `taskWallMs`'],
+    next: [smaller, 'ask the operator to raise `taskWallMs`'],
   },
   'turns-used': {
     what: 'The session used up its turns before it was done.',
     why: 'The step was too large, or the model went in circles.',
-    next: [smaller, 'let the operator give it more: `turnsMax`'],
+    next: [smaller, 'ask the operator to raise `turnsMax`'],
   },
   'tokens-used': {
     what: 'The session used up its tokens before it was done.',
     why: 'The step was too large, or long files and long outputs were read again and again.',
-    next: [smaller, 'let the operator give it more: `tokensMax`'],
+    next: [smaller, 'ask the operator to raise `tokensMax`'],
   },
   'cost-used': {
     what: 'The session used up its money before it was done.',
-    why: 'The step was too large, or the model is dear for what it does.',
-    next: [smaller, 'let the operator give it more: `costMicroUsdMax`'],
+    why: 'The step was too large, or the model is expensive for what it does.',
+    next: [smaller, 'ask the operator to raise `costMicroUsdMax`'],
   },
   repeating: {
     what: 'The model made the same calls again and again.',
@@ -70,7 +70,7 @@ export const runProblems = {
   },
   'model-missing': {
     what: 'The model endpoint knows no such model or path.',
-    why: '`OPENAI_MODEL` or `OPENAI_BASE_URL` is written otherwise.',
+    why: '`OPENAI_MODEL` or `OPENAI_BASE_URL` is misspelled.',
     next: ['once the operator has corrected it (`grokbot doctor` tries it): `/grok retry`'],
   },
   'model-credit': {
@@ -81,7 +81,7 @@ export const runProblems = {
   'model-limiting': {
     what: 'The model endpoint limits requests, and went on doing so.',
     why: 'More tasks run at once than the account may have, or others use it too.',
-    next: ['`/grok retry` in a few minutes', 'let the operator run fewer at once: `workerSlots`'],
+    next: ['`/grok retry` in a few minutes', 'ask the operator to run fewer at once: `workerSlots`'],
   },
   'model-too-long': {
     what: 'The conversation or an answer became longer than the model or the session takes.',
@@ -146,7 +146,7 @@ export const runProblems = {
   'setup-failed': {
     what: 'Setup failed, so the checks prove nothing.',
     why: 'A command of `setup` fails in the sandbox, mostly for a host it may not reach.',
-    next: ['correct `setup` in `.github/grok.yml`, then `/grok retry`', 'let the operator list the host it needs under `egress.allow`'],
+    next: ['correct `setup` in `.github/grok.yml`, then `/grok retry`', 'ask the operator to list the host it needs under `egress.allow`'],
   },
   'checks-missing': {
     what: 'No check is configured and none could be detected, so nothing proves the change.',
@@ -186,7 +186,7 @@ export const runProblems = {
   'profile-narrowed': {
     what: 'There is no sandbox profile any more in which this task may run.',
     why: "The operator's profile was changed after the task was accepted, or is for one tenant only.",
-    next: ['ask again: `/grok fix <what>`', 'let the operator choose another: `sandbox.profile`'],
+    next: ['ask again: `/grok fix <what>`', 'ask the operator for another: `sandbox.profile`'],
   },
   'attempts-died': {
     what: 'One process after another died at this task, so it is not tried again.',

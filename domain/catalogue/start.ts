@@ -24,12 +24,12 @@ export const startProblems = {
   },
   'unknown-code': {
     what: 'There is no such code in the error catalogue.',
-    why: 'It is written otherwise, or comes from another version.',
+    why: 'It is misspelled, or comes from another version.',
     next: ['see all of them: `grokbot explain`'],
   },
   'file-missing': {
     what: 'A file that was named is not there, or is no file.',
-    why: 'The path is written otherwise, or is meant from another folder.',
+    why: 'The path is misspelled, or is meant from another folder.',
     next: ['look at the path; it counts from the folder where the command was given'],
   },
   'file-too-large': {
@@ -44,7 +44,7 @@ export const startProblems = {
   },
   'folder-missing': {
     what: 'A folder that was named is not there.',
-    why: 'The path is written otherwise, or is meant from another folder.',
+    why: 'The path is misspelled, or is meant from another folder.',
     next: ['name the repository: `--repo DIR`'],
   },
   'file-exists': {
@@ -74,7 +74,7 @@ export const startProblems = {
   },
   'task-unknown': {
     what: 'There is no task of that name in the data folder.',
-    why: 'The id is written otherwise, or the task lies in another data folder.',
+    why: 'The id is misspelled, or the task lies in another data folder.',
     next: ['see what there is: `grokbot runs list`'],
   },
   'task-erased': {
@@ -157,7 +157,7 @@ export const startProblems = {
   },
   'operator-file-missing': {
     what: '`GROKBOT_CONFIG` names a file that is not there.',
-    why: 'The path is written otherwise, or the file is not mounted.',
+    why: 'The path is misspelled, or the file is not mounted.',
     next: ['look at the path, or begin one: `grokbot config init --operator`'],
   },
   'operator-file-invalid': {
@@ -197,7 +197,7 @@ export const startProblems = {
   },
   'profile-unknown': {
     what: 'There is no sandbox profile of that name.',
-    why: 'It is written otherwise, or belongs to another version.',
+    why: 'It is misspelled, or belongs to another version.',
     next: ['see what there is: `grokbot config show`'],
   },
   'sandbox-exec-refused': {
@@ -237,7 +237,7 @@ export const startProblems = {
   },
   'commit-unknown': {
     what: 'There is no such commit in the repository.',
-    why: 'The name of a branch, a tag or a commit is written otherwise, or was not fetched.',
+    why: 'The name of a branch, a tag or a commit is misspelled, or was not fetched.',
     next: ['see what there is: `git branch -a`, `git tag`'],
   },
   'commit-nameless': {

@@ -72,7 +72,7 @@ describe('a day’s money', () => {
       ['t_1', 'waiting', null],
     ])
     expect(app.ours()).toEqual([
-      '@mona Not started: this repository has $1 left of its $3 for today, and a run may need $2; it resets at 00:00 UTC. (`budget`)',
+      '@mona Not started: this repository has $1 left of its $3 for today, and a run may need $2; it resets at 00:00 UTC.',
     ])
   })
   test('is also a person’s own, and an answer of the app costs none of it', async () => {
@@ -184,7 +184,7 @@ describe('retry', () => {
     await app.comment('/grok retry')
     await app.take()
     await app.send()
-    expect(app.ours()).toEqual(['@mona Not started: no run here has failed, so there is nothing to retry. (`nothing-to-retry`)'])
+    expect(app.ours()).toEqual(['@mona Not started: no run here has failed, so there is nothing to retry.'])
   })
   test('comes from a button of our check run, each click once however often it is delivered, and from no other', async () => {
     await app.comment('/grok fix')

@@ -1,4 +1,3 @@
-import { type Decided, proposeTask } from '../../app/propose-task.ts'
 import { renderPlay } from '../../cli/simulate/print-play.ts'
 import { refusalOfPlace } from '../../domain/acceptance.ts'
 import type { commandProblems } from '../../domain/catalogue/command.ts'
@@ -28,44 +27,16 @@ const facts: Facts = {
 }
 const pull = { isOpen: true, fork: false, headSha: sha, headRef: 'topic', baseRef: 'main', baseSha: sha }
 const robot = { id: 8, login: 'robot[bot]', kind: 'bot' } as const
-const asked: Decided['asked'] = {
-  source: { kind: 'comment', id: 1 },
-  reviewId: null,
-  text: '',
-  createdAt: '2026-01-01T00:00:00Z',
-  actor: { id: 7, login: 'mona' } as Decided['asked']['actor'],
-  repository: { id: 42, owner: 'octo', name: 'pager' },
-  installationId: 1,
-  subject: { kind: 'issue', number: 12, title: 'a', body: 'b' },
-  author: null,
-  locked: false,
-  reactTo: null,
-}
-const settings = {
-  ...{ prefix: '/grok', wallMs: 1, waitMs: 1, profile: null, subjectBytesMax: 100 },
-  ...{
-    limits: { turnsMax: 1, wallMs: 1, tokensMax: 1, costMicroUsdMax: null },
-    day: { repositoryDayMicroUsd: null, actorDayMicroUsd: null },
-  },
-}
-
 function decided(word: string, change: Partial<Facts> = {}): Provoked {
   const command = { index: 0, word, text: '' }
   return said(decideAcceptance(command, { ...facts, ...change }, { prefix: '/grok', botRunsPerHourMax: 2 }))
 }
 
-/** A refusal as its comment says it; silence as a simulated delivery shows it. */
+/** As a simulated delivery shows it: the comment of a refusal is its sentence alone. */
 function said(acceptance: Acceptance | null): Provoked {
   if (acceptance === null || acceptance.kind === 'accepted') return { code: undefined, words: '' }
-  const { reason: code } = acceptance
-  if (acceptance.kind === 'ignored') {
-    const play = { acceptance, effects: [], outcome: null, reason: null, code: null, taskId: null, more: [] }
-    return { code, words: renderPlay(play) }
-  }
-  const gathered = { facts, visibility: 'public', cloneUrl: 'https://github.example/octo/pager.git' } as const
-  const rest = { deliveryId: 'd', asked, command: { index: 0, word: 'fix', text: '' }, gathered, reply: null, notes: [], saidBefore: false }
-  const [answer] = proposeTask({ ...rest, acceptance }, 't_1', startedAt, settings).more
-  return { code, words: String(answer?.type === 'effect.prepared' ? answer.payload.intent['body'] : '') }
+  const play = { acceptance, effects: [], outcome: null, reason: null, code: null, taskId: null, more: [] }
+  return { code: acceptance.reason, words: renderPlay(play) }
 }
 
 export const commandProvocations: Provocations<keyof typeof commandProblems> = {

@@ -49,23 +49,21 @@ export async function runCrash(point: string | null, scene: Scene = scenes.fix, 
     ...(scene.pull ? { pull: scene.pull } : {}),
     ...(redis ? { redisUrl: redis.url } : {}),
   })
+  const over = new AbortController()
   try {
     const processes = await startAll(stage, form, point ?? undefined)
+    const deaths = replaceTheDead(processes, succession, over.signal)
     const playing = scene.play(stage)
     if (succession === 'takeover') await standBy(stage, processes)
     await playing
-    const dead = await Promise.race([
-      ...processes.map(each => each.server.exited.then(() => each)),
-      waitForEnd(stage.ledger, endWallMs).then(() => lateDeath(processes)),
-    ])
-    const killedAt = Date.now()
-    // Only whoever works on tasks has one that stands by.
-    if (dead && (succession === 'restart' || dead !== processes.at(-1))) await dead.again()
-    if (dead) await redeliver(stage)
+    await Promise.race([deaths.first, waitForEnd(stage.ledger, endWallMs).then(() => Promise.race([deaths.first, sleep(lateDeathMs)]))])
+    const calmFrom = Date.now()
+    if (deaths.times.length > 0) await redeliver(stage, deaths.replaced)
     await waitForEnd(stage.ledger, endWallMs)
     await settled(stage)
-    return { ...(await takeStock(point ?? 'none', dead !== null, killedAt, stage)), expected: scene.expected }
+    return { ...(await takeStock(point ?? 'none', deaths.times, calmFrom, stage)), expected: scene.expected }
   } finally {
+    over.abort()
     await stage.close()
     await redis?.stop()
   }
@@ -89,15 +87,28 @@ async function standBy(stage: Stage, processes: readonly Started[]): Promise<voi
   await processes.at(-1)?.again()
 }
 
-/** Some places lie behind the recorded outcome: a process that is to die there gets a moment for it. */
-async function lateDeath(processes: readonly Started[]): Promise<Started | null> {
-  return await Promise.race([...processes.map(each => each.server.exited.then(() => each)), sleep(lateDeathMs).then(() => null)])
+/** Both of two processes may pass the point, the second one after the first was replaced by one that is not armed. */
+function replaceTheDead(processes: readonly Started[], succession: Way['succession'], over: AbortSignal) {
+  const { promise: first, resolve: died } = Promise.withResolvers<void>()
+  const times: number[] = []
+  const replacing = processes.map(async each => {
+    await each.server.exited
+    if (over.aborted) return
+    times.push(Date.now())
+    died()
+    // Only whoever works on tasks has one that stands by.
+    if (succession === 'restart' || each !== processes.at(-1)) await each.again()
+  })
+  // The first replacement is what a delivery can be sent to again.
+  return { first, times, replaced: Promise.race(replacing) }
 }
 
+/** Some places lie behind the recorded outcome: a process that is to die there gets a moment for it. */
 const lateDeathMs = 4_000
 
 /** GitHub sends a failed delivery again when it is asked to; a kill before the answer left is such a failure. */
-async function redeliver(stage: Stage): Promise<void> {
+async function redeliver(stage: Stage, replaced: Promise<void>): Promise<void> {
+  await replaced
   const failed = stage.simulator.github.state.deliveries.filter(delivery => delivery.statusCode === 0 || delivery.statusCode >= 400)
   if (failed.length > 0 && (await stage.ledger.tasks({ limit: 1 })).length === 0) await stage.redeliver()
 }
@@ -110,7 +121,7 @@ export async function settled(stage: Stage): Promise<void> {
   }
 }
 
-const settleWallMs = 5_000
+const settleWallMs = 15_000
 
 async function openEffects({ ledger }: Stage): Promise<number> {
   const halves = [{ attempt: 'app' }, { attempt: 'worker', ended: true }] as const
@@ -119,14 +130,14 @@ async function openEffects({ ledger }: Stage): Promise<number> {
   return (await Promise.all(looks.map(look => ledger.openEffects(look)))).flat().length
 }
 
-async function takeStock(point: string, died: boolean, killedAt: number, stage: Stage): Promise<Omit<CrashRow, 'expected'>> {
+async function takeStock(point: string, deaths: readonly number[], calmFrom: number, stage: Stage): Promise<Omit<CrashRow, 'expected'>> {
   const repository = stage.simulator.github.state.repositories.get('octo/parser')
-  const evidence = await gatherEvidence(stage, { calmAt: killedAt, disturbances: died ? 1 : 0 })
+  const evidence = await gatherEvidence(stage, { calmAt: deaths.at(-1) ?? calmFrom, disturbances: deaths.length })
   const state = foldTask(evidence.tasks.at(-1)?.events ?? [])
   const { outcome, attempts } = state
   return {
     point,
-    died,
+    died: deaths.length > 0,
     outcome: outcome?.outcome ?? 'none',
     reason: outcome?.reason ?? '',
     attempts: attempts.length,
@@ -136,7 +147,7 @@ async function takeStock(point: string, died: boolean, killedAt: number, stage: 
     comments: evidence.things.filter(({ kind }) => kind === 'comment').length,
     ...remarksOf(stage),
     reasked: reaskedOf(evidence),
-    recoveryMs: (attempts.at(-1)?.at ?? killedAt) - killedAt,
+    recoveryMs: (attempts.at(-1)?.at ?? 0) - (deaths.at(-1) ?? 0),
     faults: findFaults(evidence),
   }
 }

@@ -139,7 +139,7 @@ describe('Q73: success needs an answer', () => {
       [{ text: 'I will look.', ...read('notes.txt') }, { text: '   ' }],
       'the model ended without an answer',
       'no-answer',
-      '- Go on: `/grok retry` gives it once more from the start\n- Or say more: `/grok ask <what>`',
+      '- Go on: `/grok retry` starts it again from the beginning\n- Or say more: `/grok ask <what>`',
     ],
     [
       'that a limit cut off',

@@ -84,7 +84,7 @@ describe('what is not pushed to', () => {
       [
         '**grok fix** — failed after TIME. Nothing was pushed.',
         "After the change `sh check.sh` still fails, exit 1.\nit could not be delivered: `sh check.sh` fails with it, and I push nothing broken onto somebody's branch (`checks-broken`)",
-        `- Kept: the change as a patch, in the record of this run: \`grokbot runs show ${delivery.taskId}\`; apply it with \`git apply --index\`\n- Go on: \`/grok retry\` gives it once more from the start\n- Or say more: \`/grok fix <what>\``,
+        `- Kept: the change as a patch, in the record of this run: \`grokbot runs show ${delivery.taskId}\`; apply it with \`git apply --index\`\n- Go on: \`/grok retry\` starts it again from the beginning\n- Or say more: \`/grok fix <what>\``,
         '<details><summary>Failing test output (1 line)</summary>',
         '```\nnot 3\n```',
         '</details>',

@@ -17,6 +17,8 @@ export type ServeStage = {
   simulator: Simulator
   ledger: Ledger
   dataDir: string
+  /** Where webhooks go. */
+  url: string
   /** `octo/<name>` with the sample's files and these on `main`. */
   repository(name: string, files?: Files): Promise<Repo>
   close(): Promise<void>
@@ -99,6 +101,7 @@ export async function openServe(operator: object = {}): Promise<ServeStage> {
     simulator,
     ledger,
     dataDir,
+    url: serving.url,
     repository: (name, files = {}) => openRepo({ name, files, folder, simulator, serving, ledger }),
     async close() {
       await serving.close()

@@ -162,7 +162,7 @@ describe('the last words', () => {
         'After the change 2 of 212 tests still fail (`npm test`).\nno check proves the change',
         [
           "- Kept: [the change as a patch](https://grok.example/r/t_1/change.patch?k=7); apply it with `curl -fsSL 'https://grok.example/r/t_1/change.patch?k=7' | git apply --index`",
-          '- Go on: `/grok retry` gives it once more from the start',
+          '- Go on: `/grok retry` starts it again from the beginning',
           '- Or say more: `/grok fix <what>`',
         ].join('\n'),
         '<details><summary>Failing test output (2 lines)</summary>',
@@ -178,7 +178,7 @@ describe('the last words', () => {
       [
         '**grok fix** — failed, our fault, after 1 min. Nothing was pushed.',
         'the model gave no answer: 503',
-        '- Go on: `/grok retry` gives it once more from the start\n- Or say more: `/grok fix <what>`',
+        '- Go on: `/grok retry` starts it again from the beginning\n- Or say more: `/grok fix <what>`',
       ].join('\n\n'),
       stateOf({ costMicroUsd: 0, change: null, verdict: null, checks: emptyTaskState().checks }),
       endOf('errored', 'the model gave no answer: 503'),
@@ -191,7 +191,7 @@ describe('the last words', () => {
         'the time was up',
         [
           '- Kept: the change as a patch, in the record of this run: `grokbot runs show t_1`; apply it with `git apply --index`',
-          '- Go on: `/grok retry` gives it once more from the start',
+          '- Go on: `/grok retry` starts it again from the beginning',
           '- Or say more: `/grok fix <what>`',
         ].join('\n'),
       ].join('\n\n'),
@@ -215,7 +215,7 @@ describe('the last words', () => {
       [
         '**grok ask** — failed after 14 s.',
         'the model ended without an answer (`no-answer`)',
-        '- Go on: `/grok retry` gives it once more from the start\n- Or say more: `/grok ask <what>`',
+        '- Go on: `/grok retry` starts it again from the beginning\n- Or say more: `/grok ask <what>`',
       ].join('\n\n'),
       stateOf({ verb: 'ask', costMicroUsd: 0, change: null, verdict: null, checks: emptyTaskState().checks }),
       endOf('failed', 'the model ended without an answer', { code: 'no-answer' }),
@@ -294,7 +294,7 @@ describe('the last words', () => {
       [
         '**grok ask** — failed after 14 s, $0.03.',
         'the model ended without an answer',
-        '- Go on: `/grok retry` gives it once more from the start\n- Or say more: `/grok ask <what>`',
+        '- Go on: `/grok retry` starts it again from the beginning\n- Or say more: `/grok ask <what>`',
       ].join('\n\n'),
       stateOf({ verb: 'ask', costMicroUsd: 30_000, change: null, verdict: null, checks: emptyTaskState().checks }),
       endOf('failed', 'the model ended without an answer'),

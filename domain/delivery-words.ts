@@ -1,4 +1,4 @@
-import type { EffectState, Outcome, TaskState } from '../domain/index.ts'
+import type { EffectState, TaskState } from './task-state.ts'
 
 /** What of the result is on GitHub, from the effects and not from the outcome; null: nothing was ever sent. */
 export function deliveryWords({ accepted, effects }: Pick<TaskState, 'accepted' | 'effects'>): string | null {
@@ -23,11 +23,6 @@ export function suggestionWords(count: number): string {
 function commitWords(push: EffectState): string | null {
   if (push.state === 'confirmed') return `\`${String(push.remote?.['sha']).slice(0, 7)}\` was pushed to \`${branchOf(push)}\``
   return maybeThere(push) ? 'it is not known whether the commit was pushed' : null
-}
-
-/** Ends that may come in the middle of a delivery. */
-export function cutShort({ outcome }: { outcome: Outcome }): boolean {
-  return outcome === 'cancelled' || outcome === 'superseded' || outcome === 'timed-out'
 }
 
 function maybeThere(effect: EffectState | undefined): boolean {

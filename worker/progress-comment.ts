@@ -71,6 +71,7 @@ export function startProgressComment(task: EffectTask): ProgressComment {
     }
   }
   async function write() {
+    if (hasLastText(state())) return
     if (!isShown) await showCheckRun()
     // The app is still making it, for a task that had to wait.
     if (isOnItsWay(await task.log.refresh())) return
@@ -111,7 +112,7 @@ export function startProgressComment(task: EffectTask): ProgressComment {
     async handBack() {
       await stop()
       const known = commentOf(state())
-      if (known === null) return
+      if (known === null || hasLastText(state())) return
       // The task's own stop is over by now, and its turn to write may still have to be waited for.
       const late = { ...task, stop: AbortSignal.timeout(workerLimits.handBackWordsMs) }
       const said = applyEdit(threadOf(state()), known, task.id, renderHandedBack(view()), effectPortsOf(late, null)).catch(error =>
@@ -124,6 +125,11 @@ export function startProgressComment(task: EffectTask): ProgressComment {
       return await writeLast(task, end)
     },
   }
+}
+
+/** An attempt before this one died after its last words: they are said once, so nothing may be written over them. */
+function hasLastText({ effects }: TaskState): boolean {
+  return Object.values(effects).some(({ kind, key, state }) => kind === 'progress' && key !== 'progress-1' && state !== 'rejected')
 }
 
 /** Looked at twice: a thread of a review that is gone by now leaves the conversation. */

@@ -214,3 +214,17 @@ describe('a clock that is ahead of GitHub', () => {
     expect(threadOf(task.log.state()).since).toBe('2026-01-02T03:04:05Z')
   })
 })
+
+test('an attempt after one that died between its last words and its outcome writes nothing over them', async () => {
+  const { comment } = await open()
+  const first = comment()
+  await until(() => stage.ours().length === 1)
+  await first.finish({ outcome: 'succeeded', reason: '', summary: '' })
+  const said = stage.ours()
+  const second = comment()
+  // As long as four edits would take.
+  await sleep(400)
+  await second.handBack()
+  await second.finish({ outcome: 'succeeded', reason: '', summary: '' })
+  expect(stage.ours()).toEqual(said)
+})

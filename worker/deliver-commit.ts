@@ -31,7 +31,8 @@ async function pushOnce(task: Task, base: Base, commit: Commit): Promise<Reached
   const expect = base.start.sha
   // One that was recorded is gone on with as it was: the branch may be at our own commit already.
   const known = state.effects[effectId(task.id, { kind: 'push', ordinal })]
-  const obstacle = known ? null : (provenBroken(state) ?? (await obstacleNow(task, expect)))
+  // A head that moved is looked at first: what fails on the old one may pass on the new one, as behind another task's commit.
+  const obstacle = known ? null : ((await obstacleNow(task, expect)) ?? provenBroken(state))
   if (obstacle) return obstacle
   const push = await pushChange(task, base, commit, { ordinal, branch, expect })
   if (push.state === 'confirmed') return { kind: 'commit', branch, sha: String(push.remote['sha']) }

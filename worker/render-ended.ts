@@ -77,13 +77,16 @@ function failedText({ state, end, now, prefix, taskId, links }: EndView): string
   const failing = state.checks.newCodeNewTests.find(check => !hasPassed(check))
   return [
     `${verbWords(state)} — ${word} after ${tookWords(state, now)}${costWords(state)}.${pushedWords(state)}`,
-    [...stillFailing(failing), reasonWords(end.reason, end, state)].join('\n'),
+    // Without a change nothing fails with it.
+    [...stillFailing(keptPatch(state) ? failing : undefined), sentence(reasonWords(end.reason, end, state))].join('\n'),
     [
-      ...(keptPatch(state) ? [`- Kept: ${patchWords(taskId, links, 'the change as a patch')}; apply it with ${applyWords(links)}`] : []),
+      ...(keptPatch(state) && !isDelivered(state)
+        ? [`- Kept: ${patchWords(taskId, links, 'the change as a patch')}; apply it with ${applyWords(links)}`]
+        : []),
       ...goOnLines({ state, end, prefix }),
     ].join('\n'),
     ...resumedLines(state),
-    ...outputBlock(failing),
+    ...outputBlock(keptPatch(state) ? failing : undefined),
   ].join('\n\n')
 }
 
@@ -105,12 +108,22 @@ function reasonWords(reason: string, { code }: Pick<TaskEnd, 'code'>, state: Tas
 function pushedWords({ accepted, effects }: TaskState): string {
   if (accepted && isQuestion({ accepted })) return ''
   const words = deliveryWords({ accepted, effects }) ?? 'nothing was pushed'
-  return ` ${words.charAt(0).toUpperCase()}${words.slice(1)}.`
+  return ` ${sentence(words)}.`
 }
 
 /** Of a lower rung only what is not expected: a branch without its pull request. */
 function pushedLater(state: TaskState): string {
   return deliveryWords(state) === null ? '' : pushedWords(state)
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+}
+
+/** The whole of the change is at GitHub, where people see it. */
+function isDelivered(state: TaskState): boolean {
+  const pull = Object.values(state.effects).some(({ kind, state: at }) => kind === 'pull-request' && at === 'confirmed')
+  return pull || pushedCommit(state) !== null
 }
 
 function keptPatch({ change }: TaskState): boolean {

@@ -217,7 +217,7 @@ function staleWords({ kind, id, body, at }: Thing, { taskId, state }: Folded): s
   if (kind === 'check-run') return body.includes(' completed ') ? [] : [`${taskId}: a check run says ${body}`]
   const isProgress = Object.values(state.effects).some(effect => effect.kind === 'progress' && effect.remote?.['id'] === id)
   if (kind !== 'comment' || !isProgress || state.outcome === null) return []
-  if (/^\*\*grok \S+\*\* — (running|handed back)/m.test(body)) return [`${taskId}: its comment still says that it runs`]
+  if (/^\*\*grok \S+\*\* — (running|queued|handed back)/m.test(body)) return [`${taskId}: its comment still says that it runs`]
   return at < state.outcome.at - lateWordsMs ? [`${taskId}: its comment is ${state.outcome.at - at} ms older than its outcome`] : []
 }
 

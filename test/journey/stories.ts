@@ -166,7 +166,7 @@ export const stories: readonly Story[] = [
   },
   {
     name: 'the money is spent',
-    outcomes: ['failed'],
+    outcomes: ['succeeded'],
     notifications: 1,
     files: { '.github/grok.yml': 'version: 1\nsetup: []\nchecks: [sh check.sh]\nlimits: { costMicroUsdMax: 300000 }\n' },
     async play({ model, issue, say, ended }) {

@@ -146,7 +146,7 @@ describe('Q73: success needs an answer', () => {
       Array.from({ length: 4 }, (_, index) => ({ text: 'I am looking.', ...read('notes.txt', { offset: index + 1, limit: 1 }) })),
       'the session ended by its turns limit before it had an answer',
       'turns-used',
-      '- Go on: ask for a smaller step: `/grok ask <what>`\n- Or let the operator give it more: `turnsMax`',
+      '- Go on: ask for a smaller step: `/grok ask <what>`\n- Or ask the operator to raise `turnsMax`',
     ],
   ]
   test.each(rows)('and one %s is none: it failed, and says so in one comment', { timeout }, async (title, turns, reason, code, goOn) => {
@@ -156,7 +156,9 @@ describe('Q73: success needs an answer', () => {
     expect([state.outcome?.outcome, state.outcome?.reason, state.outcome?.code]).toEqual(['failed', reason, code])
     const [body = '', ...more] = limited.ours(number)
     expect(more).toEqual([])
-    expect(body.replace(/after [^.]*\./, 'after TIME.')).toBe(`**grok ask** — failed after TIME.\n\n${reason} (\`${code}\`)\n\n${goOn}`)
+    expect(body.replace(/after [^.]*\./, 'after TIME.')).toBe(
+      `**grok ask** — failed after TIME.\n\n${reason.replace(/^t/, 'T')} (\`${code}\`)\n\n${goOn}`,
+    )
   })
 
   test('and one that GitHub does not take is none', { timeout }, async () => {
@@ -179,6 +181,6 @@ describe('Q73: success needs an answer', () => {
     expect([state.outcome?.outcome, state.outcome?.code]).toEqual(['failed', 'access-gone'])
     const [told = '', ...more] = repo.ours(number)
     expect([told.includes('It is so.'), more]).toEqual([false, []])
-    expect(told).toContain('the answer was not posted: `@mona` has no triage access any more (`access-gone`)')
+    expect(told).toContain('The answer was not posted: `@mona` has no triage access any more (`access-gone`)')
   })
 })

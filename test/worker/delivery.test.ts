@@ -83,7 +83,7 @@ describe('what is not pushed to', () => {
     expect(delivery.ours().map(body => body.replace(/after \d+ s/, 'after TIME'))).toEqual([
       [
         '**grok fix** — failed after TIME. Nothing was pushed.',
-        "After the change `sh check.sh` still fails, exit 1.\nit could not be delivered: `sh check.sh` fails with it, and I push nothing broken onto somebody's branch (`checks-broken`)",
+        "After the change `sh check.sh` still fails, exit 1.\nIt could not be delivered: `sh check.sh` fails with it, and I push nothing broken onto somebody's branch (`checks-broken`)",
         `- Kept: the change as a patch, in the record of this run: \`grokbot runs show ${delivery.taskId}\`; apply it with \`git apply --index\`\n- Go on: \`/grok retry\` starts it again from the beginning\n- Or say more: \`/grok fix <what>\``,
         '<details><summary>Failing test output (1 line)</summary>',
         '```\nnot 3\n```',

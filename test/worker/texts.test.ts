@@ -159,7 +159,7 @@ describe('the last words', () => {
       'failed, with what still fails, what is kept and how to go on',
       [
         '**grok fix** — failed after 4 min 2 s, $0.52. Nothing was pushed.',
-        'After the change 2 of 212 tests still fail (`npm test`).\nno check proves the change',
+        'After the change 2 of 212 tests still fail (`npm test`).\nNo check proves the change',
         [
           "- Kept: [the change as a patch](https://grok.example/r/t_1/change.patch?k=7); apply it with `curl -fsSL 'https://grok.example/r/t_1/change.patch?k=7' | git apply --index`",
           '- Go on: `/grok retry` starts it again from the beginning',
@@ -177,7 +177,7 @@ describe('the last words', () => {
       'errored, which is our fault, with nothing to keep',
       [
         '**grok fix** — failed, our fault, after 1 min. Nothing was pushed.',
-        'the model gave no answer: 503',
+        'The model gave no answer: 503',
         '- Go on: `/grok retry` starts it again from the beginning\n- Or say more: `/grok fix <what>`',
       ].join('\n\n'),
       stateOf({ costMicroUsd: 0, change: null, verdict: null, checks: emptyTaskState().checks }),
@@ -188,7 +188,7 @@ describe('the last words', () => {
       'out of time, with a branch that was left',
       [
         '**grok fix** — out of time after 20 min. The branch `grok/fix-12` was pushed; there is no pull request.',
-        'the time was up',
+        'The time was up',
         [
           '- Kept: the change as a patch, in the record of this run: `grokbot runs show t_1`; apply it with `git apply --index`',
           '- Go on: `/grok retry` starts it again from the beginning',
@@ -203,7 +203,7 @@ describe('the last words', () => {
       'errored with a code, and with what the catalogue knows to do then',
       [
         '**grok ask** — failed, our fault, after 10 min.',
-        'the endpoint did not answer for 10 min (6 tries) (`model-silent`)',
+        'The endpoint did not answer for 10 min (6 tries) (`model-silent`)',
         '- Go on: `/grok retry` when it is there again; `grokbot doctor` tries it',
       ].join('\n\n'),
       stateOf({ verb: 'ask', costMicroUsd: 0, change: null, verdict: null, checks: emptyTaskState().checks }),
@@ -214,7 +214,7 @@ describe('the last words', () => {
       'failed with a code, where to say more is said with the verb that was asked for',
       [
         '**grok ask** — failed after 14 s.',
-        'the model ended without an answer (`no-answer`)',
+        'The model ended without an answer (`no-answer`)',
         '- Go on: `/grok retry` starts it again from the beginning\n- Or say more: `/grok ask <what>`',
       ].join('\n\n'),
       stateOf({ verb: 'ask', costMicroUsd: 0, change: null, verdict: null, checks: emptyTaskState().checks }),
@@ -293,7 +293,7 @@ describe('the last words', () => {
       'of a question, which pushes nothing and says nothing of it',
       [
         '**grok ask** — failed after 14 s, $0.03.',
-        'the model ended without an answer',
+        'The model ended without an answer',
         '- Go on: `/grok retry` starts it again from the beginning\n- Or say more: `/grok ask <what>`',
       ].join('\n\n'),
       stateOf({ verb: 'ask', costMicroUsd: 30_000, change: null, verdict: null, checks: emptyTaskState().checks }),

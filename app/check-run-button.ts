@@ -1,6 +1,7 @@
 import { checkRunButtons, type WrittenCommand } from '../domain/index.ts'
 import type { Ledger } from '../ledger/index.ts'
 import { type Ignored, ignored } from './ignored.ts'
+import { readAccepted } from './read-accepted.ts'
 import type { Asked, Clicked } from './read-event.ts'
 
 /**
@@ -13,8 +14,7 @@ export async function locateClick(
   { ledger, now }: { ledger: Pick<Ledger, 'readEvents'>; now(): number },
 ): Promise<{ kind: 'asked'; asked: Asked } | Ignored> {
   if (clicked.appId !== ownAppId) return ignored('foreign-check-run', 'the check run is not ours')
-  const [first] = await ledger.readEvents(clicked.taskId)
-  const task = first?.type === 'task.accepted' ? first.payload : null
+  const task = await readAccepted(clicked.taskId, ledger)
   if (!task?.subject || task.repository.id !== clicked.repository.id)
     return ignored('foreign-check-run', 'the check run belongs to no task of this repository')
   const { actor, repository, installationId, checkRunId } = clicked

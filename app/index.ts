@@ -1,5 +1,6 @@
+export { requestCancel } from './cancel-lane.ts'
 export { ignoredWhys } from './ignored.ts'
-export { requestCancel, type SettledDelivery, type Taken } from './intake.ts'
+export type { SettledDelivery, Taken } from './intake.ts'
 export { type IntakeLoop, startIntakeLoop } from './intake-loop.ts'
 export { whyNotAlive } from './liveness.ts'
 export { createMintServer } from './mint-server.ts'

@@ -1,13 +1,12 @@
 import { type AcceptanceSettings, decideAcceptance, needsWorker, overBudgetWords, type WrittenCommand } from '../domain/index.ts'
 import { classifyError } from '../github/index.ts'
-import { appendBehind, type Delivery, type Ledger } from '../ledger/index.ts'
+import type { Delivery, Ledger } from '../ledger/index.ts'
 import type { Queue } from '../queue/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
+import { cancelLane, closeLane } from './cancel-lane.ts'
 import { commandOfButton, locateClick } from './check-run-button.ts'
 import { type FactsPorts, type GatheredFacts, gatherFacts, isServed } from './gather-facts.ts'
 import { type Ignored, ignored } from './ignored.ts'
-import { laneOf } from './lane.ts'
-import { appLimits } from './limits.ts'
 import { parseCommands } from './parse-commands.ts'
 import { type Decided, dayBudgetsOf, proposeTask, type TaskSettings } from './propose-task.ts'
 import { type Asked, type EventRead, readEvent } from './read-event.ts'
@@ -147,48 +146,6 @@ async function takeRefusal(decided: Decided, why: string, settings: IntakeSettin
   const acceptance = { kind: 'refused', reason: 'budget', words: `Not started: ${why}.` } as const
   const saidBefore = await wasSaid(decided.asked, acceptance.reason, settings.refusalQuietMs, ports)
   return await take({ ...decided, acceptance, saidBefore }, settings, ports)
-}
-
-/** Asks every task of an issue or pull request that was asked for before to stop; their worker sees it within its sweep. */
-async function cancelLane(asked: Asked, { ledger, now }: IntakePorts): Promise<void> {
-  const [laneKey, words] = [laneOf(asked), { by: `@${asked.actor.login}`, reason: 'asked to stop' }]
-  for (const state of ['running', 'waiting'] as const) {
-    for (const { taskId } of await ledger.tasks({ state, laneKey, needsWorker: true, limit: appLimits.lanesTasksMax })) {
-      if (await isOlder(taskId, asked, ledger)) await requestCancel(ledger, taskId, words, now())
-    }
-  }
-}
-
-/** What was accepted after the thread was closed, as in one that was opened again, is left alone: the event may come late. */
-async function closeLane(
-  closed: Extract<EventRead, { kind: 'closed' }>['closed'],
-  reason: string,
-  { ledger, now }: IntakePorts,
-): Promise<void> {
-  const by = `@${closed.actor.login}`
-  const acceptedBefore = (closed.at === null ? now() : Date.parse(closed.at)) + appLimits.clockMarginMs
-  const request = { laneKey: laneOf(closed), acceptedBefore, cancel: { by, reason, kind: 'closed' }, actor: by, at: now() } as const
-  for (let turn = 0; turn < appLimits.closeTurnsMax; turn++) if ((await ledger.cancelLane(request)).length === 0) return
-}
-
-/** GitHub's clock has whole seconds; of two comments of the same one, the ids say which came first. */
-async function isOlder(taskId: string, { createdAt, source }: Asked, ledger: Ledger): Promise<boolean> {
-  const [first] = await ledger.readEvents(taskId)
-  if (first?.type !== 'task.accepted' || first.payload === null) return false
-  const { askedAt, commentId } = first.payload
-  if (askedAt === createdAt && source.kind === 'comment' && commentId !== null) return commentId <= source.id
-  return askedAt === undefined || askedAt <= createdAt
-}
-
-/** Appends `cancel.requested`; repeats only when somebody appended in between. False: the task had already ended. */
-export async function requestCancel(ledger: Ledger, taskId: string, words: { by: string; reason: string }, at: number): Promise<boolean> {
-  const event = { type: 'cancel.requested', commandId: `${taskId}:cancel`, payload: words } as const
-  const batch = { taskId, attempt: 0, actor: words.by, now: () => at, events: [event] }
-  const result = await appendBehind(ledger, batch, async () => {
-    const row = await ledger.task(taskId)
-    return row === null || row.state === 'ended' ? null : row.lastSeq
-  })
-  return result.kind === 'appended'
 }
 
 /** `proposed`: commands that stand in it. */

@@ -5,6 +5,7 @@ import type { Ledger } from '../ledger/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 import { decideMint } from './decide-mint.ts'
 import { appLimits } from './limits.ts'
+import { readAccepted } from './read-accepted.ts'
 
 export type MintPorts = {
   github: GitHubApp
@@ -52,9 +53,8 @@ async function answer(request: IncomingMessage, secret: string, ports: MintPorts
 
 async function gatherMintFacts({ for: { taskId, attempt } }: MintCall, { ledger, now }: MintPorts) {
   const row = await ledger.task(taskId)
-  const [first] = row ? await ledger.readEvents(taskId, 0, 1) : []
   return {
-    accepted: first?.type === 'task.accepted' ? first.payload : null,
+    accepted: row ? await readAccepted(taskId, ledger) : null,
     newestAttempt: row?.attempts ?? 0,
     holds: await ledger.holdsTask({ taskId, attempt }, now()),
     hasEnded: row?.state === 'ended',

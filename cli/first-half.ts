@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ulid } from 'ulid'
@@ -15,11 +14,9 @@ import {
 import { createGitHubApp, type GitHubApp, listHookDeliveries, redeliver } from '../github/index.ts'
 import { registerSecret } from '../telemetry/index.ts'
 import type { ClaimLoop } from '../worker/index.ts'
-import { escapeText } from './escape.ts'
-import { UsageError } from './exit.ts'
-import { cliLimits } from './limits.ts'
+import { closeDoor, listenAt } from './door.ts'
 import { countIntake } from './metrics/count-intake.ts'
-import { openOperations } from './open-operations.ts'
+import { loopOf, openOperations } from './open-operations.ts'
 import { openPages } from './open-pages.ts'
 import { type OutboxLead, openOutboxLead } from './outbox-lead.ts'
 import type { Parts } from './parts.ts'
@@ -96,11 +93,6 @@ export async function startFirstHalf(options: FirstHalfOptions, parts: Parts, cl
   }
 }
 
-/** The loop of a process that works on tasks as well. */
-export function loopOf(claims: ClaimLoop | null) {
-  return claims ? [{ name: 'the look for tasks', turnedAt: claims.turnedAt }] : []
-}
-
 function sweepPorts(github: GitHubApp, lead: OutboxLead, { ledger, settings, logger }: Parts, meter: DeliverySweepMeter) {
   const asApp = github.api(null)
   return {
@@ -115,15 +107,6 @@ function sweepPorts(github: GitHubApp, lead: OutboxLead, { ledger, settings, log
   }
 }
 
-/** What is being answered gets its answer. */
-export async function closeDoor(server: Server): Promise<void> {
-  const closed = new Promise(done => server.close(done))
-  server.closeIdleConnections()
-  const late = setTimeout(() => server.closeAllConnections(), cliLimits.lastAnswersMs)
-  await closed
-  clearTimeout(late)
-}
-
 async function openReceiver(
   options: FirstHalfOptions,
   { ledger, settings, logger }: Parts,
@@ -136,28 +119,6 @@ async function openReceiver(
   )
   await listenAt(server, options)
   return server
-}
-
-/** Throws `UsageError` when that place can not be had. */
-export async function listenAt(server: Server, place: { host: string; port: number }): Promise<void> {
-  server.listen(place.port, place.host)
-  await once(server, 'listening').catch(error => {
-    throw listenError(error, place)
-  })
-}
-
-function listenError(error: unknown, { host, port }: { host: string; port: number }): unknown {
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE')
-    return new UsageError('port-in-use', `port ${port} is in use`, [
-      'name another one: --port N',
-      'another process may share this data folder, on a port of its own',
-    ])
-  if (code === 'EACCES')
-    return new UsageError('port-forbidden', `port ${port} may not be used by this user`, ['name one above 1023: --port N'])
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return new UsageError('address-unknown', `this machine has no address ${escapeText(host)}`, ['name another one: --host ADDRESS'])
-  return error
 }
 
 function intakePorts(

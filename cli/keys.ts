@@ -32,3 +32,8 @@ export function readOrMakeKey(dataDir: string, name: string): Uint8Array {
   if (key.length !== keyBytes) throw new Error(`${file} has ${key.length} bytes, not ${keyBytes}: restore it from a back-up`)
   return key
 }
+
+/** Known to every process of the installation, and to nobody else. */
+export function mintSecret(dataDir: string): string {
+  return Buffer.from(readOrMakeKey(dataDir, 'mint.key')).toString('hex')
+}

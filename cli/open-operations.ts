@@ -1,5 +1,6 @@
 import { createReadiness, type OperationsPorts, whyNotAlive } from '../app/index.ts'
 import { silentMeters } from '../telemetry/index.ts'
+import type { ClaimLoop } from '../worker/index.ts'
 import { readInstallation, readQueue, watchProcess } from './metrics/read-figures.ts'
 import type { Parts } from './parts.ts'
 import { version } from './version.ts'
@@ -45,4 +46,9 @@ function openFigures(options: OperationsOptions, notReady: () => Promise<string 
     },
     close: watched.stop,
   }
+}
+
+/** The loop of a process that works on tasks as well. */
+export function loopOf(claims: ClaimLoop | null) {
+  return claims ? [{ name: 'the look for tasks', turnedAt: claims.turnedAt }] : []
 }

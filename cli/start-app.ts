@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { createMintServer } from '../app/index.ts'
 import type { GitHubApp } from '../github/index.ts'
 import { openRedisQueue, queueLimits } from '../queue/index.ts'
-import { closeDoor, type FirstHalfOptions, startFirstHalf } from './first-half.ts'
-import { readOrMakeKey } from './keys.ts'
+import { closeDoor } from './door.ts'
+import { type FirstHalfOptions, startFirstHalf } from './first-half.ts'
+import { mintSecret } from './keys.ts'
 import { openMintFolder } from './mint-folder.ts'
 import { openParts, openSettings, type Parts, type PlaceOptions } from './parts.ts'
 import type { Serving } from './start-serve.ts'
@@ -49,9 +50,4 @@ async function openMint(
     await closeDoor(server)
     folder.close()
   }
-}
-
-/** Known to every process of the installation, and to nobody else. */
-export function mintSecret(dataDir: string): string {
-  return Buffer.from(readOrMakeKey(dataDir, 'mint.key')).toString('hex')
 }

@@ -3,13 +3,12 @@ import { createRemoteApp } from '../github/index.ts'
 import { openRedisQueue, queueLimits } from '../queue/index.ts'
 import { registerSecret } from '../telemetry/index.ts'
 import type { ClaimLoop } from '../worker/index.ts'
-import { closeDoor, listenAt, loopOf } from './first-half.ts'
-import { installationSigner } from './keys.ts'
+import { closeDoor, listenAt } from './door.ts'
+import { installationSigner, mintSecret } from './keys.ts'
 import { openMintFolder } from './mint-folder.ts'
-import { openOperations } from './open-operations.ts'
+import { loopOf, openOperations } from './open-operations.ts'
 import { openParts, openSettings, type Parts, type PlaceOptions } from './parts.ts'
 import { type SecondHalfOptions, startSecondHalf } from './second-half.ts'
-import { mintSecret } from './start-app.ts'
 
 export type WorkerOptions = Omit<SecondHalfOptions, 'github' | 'signer'> &
   PlaceOptions & {

@@ -16,7 +16,7 @@ export function deliveryWords({ accepted, effects }: Pick<TaskState, 'accepted' 
   return maybeThere(push) ? 'it is not known whether the branch was pushed' : null
 }
 
-export function suggestionWords(count: number): string {
+function suggestionWords(count: number): string {
   return `the change was suggested in ${count} ${count === 1 ? 'place' : 'places'}`
 }
 

@@ -35,7 +35,7 @@ export { clipSubject } from './clip-subject.ts'
 export { type CommandRow, checkRunButtons, commandTable, findCommand, grantOf, needsWorker, type Verb } from './command.ts'
 export { type Conclusion, checkRunName, checkRunNames, conclusionOf } from './conclusion.ts'
 export { type DayBudgets, dayBudgets, overBudgetWords } from './day-budgets.ts'
-export { deliveryWords, suggestionWords } from './delivery-words.ts'
+export { deliveryWords } from './delivery-words.ts'
 export { type Detected, detectCommands, type RootView } from './detect-commands.ts'
 export { type DsseEnvelope, type PublicKey, preAuthEncoding, publicKeyOf, readPublicKey, sealEnvelope, verifySignature } from './dsse.ts'
 export {

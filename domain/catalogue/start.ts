@@ -133,7 +133,7 @@ export const startProblems = {
   'port-in-use': {
     what: 'The port is in use.',
     why: 'Another process listens there, perhaps one of grokbot.',
-    next: ['name another one: `--port N`'],
+    next: ['name another one: `--port N`', 'another process may share this data folder, on a port of its own'],
   },
   'port-forbidden': {
     what: 'This user may not listen on the port.',

@@ -31,6 +31,8 @@ function refusalOf(call: MintCall, { accepted, newestAttempt, hasEnded }: MintFa
   if (accepted.installationId !== call.installationId || accepted.repository.id !== call.repositoryId)
     return "the token is for another repository than the task's"
   if (call.for.attempt !== newestAttempt) return 'a newer attempt has the task'
+  // What GitHub makes of none at all is not ours to find out.
+  if (Object.keys(call.permissions).length === 0) return 'it names no permission'
   const granted = permissionsOf(accepted.grant.effects)
   for (const [name, level] of Object.entries(call.permissions)) {
     if (!Object.hasOwn(granted, name) || (level === 'write' && granted[name] !== 'write')) return `the task needs no ${name}: ${level}`

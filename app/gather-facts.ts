@@ -30,7 +30,7 @@ export async function gatherFacts(asked: Asked, operatorProfile: string | null, 
   const api = ports.github.api(token)
   const repository = await readRepository(api, { owner, repo })
   const roleOf = async (account: Asked['author']): Promise<Facts['role']> =>
-    account?.type === 'User' ? await readRole(api, { owner, repo }, account.login) : 'none'
+    account?.type === 'User' ? await readRole(api, { owner, repo }, account) : 'none'
   const botAllowed = ports.allowedBots.includes(asked.actor.id)
   const [role, authorRole, baseSha, pull, killSwitch, thread] = await Promise.all([
     // An App has no role of its own: the operator who lists it lets it write.

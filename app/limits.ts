@@ -28,6 +28,12 @@ export const appLimits = {
   repliesAtOnceMax: 100,
   /** Bytes of all deliveries that are coming in at one moment: ten of the largest, and thousands of the usual. */
   receivingBytesMax: 268_435_456,
+  /** Until all of a delivery has come in: GitHub itself waits ten seconds for the answer to it. */
+  requestMsMax: 20_000,
+  /** Until its head has. */
+  headersMsMax: 10_000,
+  /** Pause between looks for connections that take longer. */
+  connectionsLookMs: 1_000,
   /** Pages of the App's deliveries, a hundred each, that one sweep reads; the next one goes on from there. */
   deliveryPagesMax: 50,
   /** GitHub lists a delivery when it has ended, so that older ones come in behind newer ones: so much is read again. */

@@ -89,6 +89,7 @@ function effectPortsOf(taskId: string, ports: OutboxPorts): EffectPorts {
     markerKey: ports.markerKey,
     sleep: ports.sleep,
     readBackGapMs: ports.limits().readBackGapMs,
-    writes: { pace: ports.github.pace, limits: ports.limits() },
+    // Refusals and replies are what anybody can cause; results come from workers.
+    writes: { pace: ports.github.pace, limits: ports.limits(), courtesy: true },
   }
 }

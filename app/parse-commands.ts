@@ -34,10 +34,14 @@ export function parseCommands(comment: string, options: ParseOptions): { command
 
 /** Line ends of every kind become \n; Unicode spaces become plain ones; tabs after the prefix count as space anyway. */
 function normalise(comment: string): string {
-  return comment
-    .replace(/\r\n|\r|\u2028|\u2029/g, '\n')
-    .replaceAll(mark, '')
-    .replace(/[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g, ' ')
+  return (
+    comment
+      .replace(/\r\n|\r|\u2028|\u2029/g, '\n')
+      .replaceAll(mark, '')
+      // What a mail program puts below an answer would make a heading of it.
+      .replace(/\n-- \n[\s\S]*$/, '\n')
+      .replace(/[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g, ' ')
+  )
 }
 
 type Start = { line: number; rest: string }
@@ -61,17 +65,24 @@ function commandLines(lines: readonly string[], options: ParseOptions): Start[] 
 
 const mark = '\ue000'
 
-/** The marks that stand at the start of a line of a top-level paragraph, outside `<details>` and of every inline element. */
+/** The marks that stand at the start of a line of a top-level paragraph, outside of every element, and of formulas. */
 function proseMarks(tokens: readonly Token[]): Set<number> {
   const marks = new Set<number>()
-  let detailsOpen = 0
+  let elementsOpen = 0
   for (const [index, token] of tokens.entries()) {
-    if (token.type === 'html_block')
-      detailsOpen = Math.max(0, detailsOpen + count(token.content, /<details\b/gi) - count(token.content, /<\/details>/gi))
-    if (token.type !== 'paragraph_open' || token.level !== 0 || detailsOpen > 0) continue
+    if (token.type === 'html_block') elementsOpen = Math.max(0, elementsOpen + openedBy(token.content))
+    if (token.type !== 'paragraph_open' || token.level !== 0) continue
+    const { children, content = '' } = tokens[index + 1] ?? {}
+    const isInert = elementsOpen > 0 || /^\s*\$\$/m.test(content)
+    // One that is opened in the middle of prose may go on over what follows.
+    elementsOpen = Math.max(
+      0,
+      elementsOpen + openedBy((children ?? []).map(child => (child.type === 'html_inline' ? child.content : '')).join('')),
+    )
+    if (isInert) continue
     let depth = 0
     let atStart = true
-    for (const child of tokens[index + 1]?.children ?? []) {
+    for (const child of children ?? []) {
       const found = atStart && depth === 0 && child.type === 'text' ? /^\ue000(\d+)\ue000/.exec(child.content) : null
       if (found) marks.add(Number(found[1]))
       atStart = child.type === 'softbreak' || child.type === 'hardbreak' || (atStart && child.content === '' && child.type === 'text')
@@ -87,9 +98,17 @@ function prefixPattern({ prefix, slug }: ParseOptions): RegExp {
   return new RegExp(`^( {0,3})(?:${names.join('|')})(?=[\\s,;:]|$)(.*)$`, 'iu')
 }
 
-function count(text: string, pattern: RegExp): number {
-  return text.match(pattern)?.length ?? 0
+/** Elements that HTML leaves open: the ones that have no end are none of them, and a comment's are no elements. */
+function openedBy(html: string): number {
+  let open = 0
+  for (const [, end, name = '', empty] of html.replace(/<!--[\s\S]*?(?:-->|$)/g, '').matchAll(/<(\/?)([a-z][a-z\d-]*)\b[^<>]*?(\/?)>/gi)) {
+    if (empty || endless.has(name.toLowerCase())) continue
+    open += end ? -1 : 1
+  }
+  return open
 }
+
+const endless = new Set(['br', 'hr', 'img', 'input', 'source', 'wbr', 'col', 'li', 'dt', 'dd', 'td', 'th', 'tr'])
 
 function cut(text: string, bytesMax: number): string {
   const bytes = Buffer.from(text)

@@ -92,10 +92,22 @@ export function readEvent({ event, body }: Pick<Delivery, 'event' | 'body'>): Ev
 }
 
 function readPayload<E extends ServedEvent>(event: E, body: Uint8Array): EventRead {
-  const parsed = eventPayloads[event].safeParse(JSON.parse(Buffer.from(body).toString('utf8'), wellFormed))
+  const payload = parseJson(body)
+  if (payload === undefined) return ignored('malformed', 'payload: its JSON can not be read')
+  const parsed = eventPayloads[event].safeParse(payload)
   if (parsed.success) return targets[event](parsed.data as EventPayload<E>)
   const [issue] = parsed.error.issues
   return ignored('malformed', `payload: ${issue?.path.join('.')} ${issue?.message}`)
+}
+
+/** Undefined: it is none, or one so deep that reading it runs out of stack, which GitHub does not send. */
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8'), wellFormed)
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined
+    throw error
+  }
 }
 
 /** JSON can name half of a character, which no text we record, sign or send can hold. */

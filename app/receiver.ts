@@ -54,7 +54,8 @@ export type DeliveryAnswer = keyof typeof deliveryAnswers
 export function createReceiver(options: ReceiverOptions, ports: ReceiverPorts): Server {
   if (options.secret.trim() === '') throw new Error('the receiver needs a webhook secret')
   const door: Door = { receivingBytesMax: appLimits.receivingBytesMax, ...options, ...ports, reading: { bytes: 0 } }
-  return createServer((request, response) => {
+  const { requestMsMax: requestTimeout, headersMsMax: headersTimeout, connectionsLookMs: connectionsCheckingInterval } = appLimits
+  return createServer({ requestTimeout, headersTimeout, connectionsCheckingInterval }, (request, response) => {
     answer(request, door).then(
       answer => reply(response, answer),
       error => {
@@ -81,12 +82,15 @@ async function answer(request: IncomingMessage, door: Door): Promise<TextAnswer 
 
 type Received = readonly [DeliveryAnswer, words: string]
 
+const unsigned: Received = ['unsigned', 'signature missing or wrong']
+
 async function receive(request: IncomingMessage, door: Door): Promise<Received> {
   const signature = header(request, 'x-hub-signature-256')
-  const body = await readBody(request, door)
+  // Nothing is held for whoever does not even claim to be GitHub.
+  const body = await readBody(request, door, signature === '' ? unsigned : null)
   if (!Buffer.isBuffer(body)) return body
   crashpoint('receiver.beforeVerify')
-  if (!isSigned(body, signature, door.secret)) return ['unsigned', 'signature missing or wrong']
+  if (!isSigned(body, signature, door.secret)) return unsigned
   const id = header(request, 'x-github-delivery')
   const event = header(request, 'x-github-event')
   if (!/^[\w-]{1,100}$/.test(id) || event === '') return ['malformed', 'X-GitHub-Delivery or X-GitHub-Event missing']
@@ -115,7 +119,11 @@ function header(request: IncomingMessage, name: string): string {
 }
 
 /** What is refused is still read, so that the answer reaches the sender, but nothing of it is kept. */
-async function readBody(request: IncomingMessage, { deliveryBytesMax, receivingBytesMax, reading }: Door): Promise<Buffer | Received> {
+async function readBody(
+  request: IncomingMessage,
+  { deliveryBytesMax, receivingBytesMax, reading }: Door,
+  refusal: Received | null,
+): Promise<Buffer | Received> {
   const chunks: Buffer[] = []
   let [bytes, held] = [0, 0]
   const letGo = () => {
@@ -123,7 +131,7 @@ async function readBody(request: IncomingMessage, { deliveryBytesMax, receivingB
     reading.bytes -= held
     held = 0
   }
-  let refused: Received | null = null
+  let refused = refusal
   try {
     for await (const chunk of request) {
       bytes += chunk.length

@@ -53,7 +53,7 @@ export function redisUrl(environment: Environment): string {
 
 export function portOf(text: string | undefined): number | null {
   if (text === undefined) return null
-  const port = Number(text)
+  const port = text.trim() === '' ? Number.NaN : Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
   throw new UsageError('option-value', `--port is a number from 0 to 65535, not ${escapeText(text)}`)
 }

@@ -25,7 +25,8 @@ export function define(command: Command, environment: Environment): void {
 /** Signs a recorded webhook and sends it to a running server, as GitHub would. */
 async function deliver(file: string, options: Options, { WEBHOOK_SECRET: secret }: Environment): Promise<void> {
   if (!secret) throw new UsageError('webhook-secret-unset', 'WEBHOOK_SECRET is not set')
-  if (!URL.canParse(options.url)) throw new UsageError('option-value', `--url is no address: ${escapeText(options.url)}`)
+  if (!/^https?:\/\//i.test(options.url) || !URL.canParse(options.url))
+    throw new UsageError('option-value', `--url is no address: ${escapeText(options.url)}`)
   const body = readBody(file)
   const id = options.delivery ?? randomUUID()
   const answer = await send(options.url, body, {

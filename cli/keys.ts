@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Environment } from '../config-schema/index.ts'
 import { openSigner, type Signer, type WorkerSettings } from '../worker/index.ts'
@@ -22,15 +22,26 @@ export function readOrMakeKey(dataDir: string, name: string): Uint8Array {
   const folder = path.join(dataDir, 'keys')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const file = path.join(folder, name)
-  try {
-    // Exclusive: of two processes that start at once, one makes it and both read it.
-    writeFileSync(file, randomBytes(keyBytes), { flag: 'wx', mode: 0o600 })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
+  if (!existsSync(file)) makeKey(file)
   const key = readFileSync(file)
   if (key.length !== keyBytes) throw new Error(`${file} has ${key.length} bytes, not ${keyBytes}: restore it from a back-up`)
   return key
+}
+
+/**
+ * Whole or not at all: of two processes that start at once one puts its key in place and both read it, and a disk that is
+ * full leaves nothing that a later start would take for a key.
+ */
+function makeKey(file: string): void {
+  const made = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
+  try {
+    writeFileSync(made, randomBytes(keyBytes), { flag: 'wx', mode: 0o600, flush: true })
+    linkSync(made, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(made, { force: true })
+  }
 }
 
 /** Known to every process of the installation, and to nobody else. */

@@ -1,7 +1,7 @@
 import type { EffectState } from '../domain/index.ts'
 import { classifyError, type RequestFault } from '../github/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
-import type { EffectContext, ReadBack, Remote } from './effect-kinds.ts'
+import type { EffectContext, ReadBack, Remote, Sent } from './effect-kinds.ts'
 import { type EffectPorts, GitHubAway, type Settled } from './effect-ports.ts'
 import { heedLimit, inTurn } from './in-turn.ts'
 import { type EffectProposal, effectId, preparedEvent } from './intents.ts'
@@ -51,6 +51,8 @@ async function dispatch(effect: Effect, known: EffectState | null, ports: Effect
         return settle(effect, { state: 'rejected', remote: sent.remote, reason: sent.reason, foundByReadBack: false }, ports)
       case 'fenced':
         return { kind: 'fenced' }
+      case 'stopped':
+        return { kind: 'stopped', sent: true }
       case 'later':
         waitMs = sent.waitMs
         if (waitMs > effectsLimits.laterWaitMsMax) throw new GitHubAway(`the ${effect.kind} was not done: ${sent.message}`, waitMs)
@@ -99,13 +101,9 @@ async function settleFound(
   }
 }
 
-type Sent =
-  | { kind: 'done'; remote: Remote }
-  | { kind: 'rejected'; reason: string; remote: Remote }
-  | { kind: 'fenced' }
-  | Exclude<RequestFault, { kind: 'rejected' }>
+type Tried = Sent | Exclude<RequestFault, { kind: 'rejected' }>
 
-async function sendOnce(effect: Effect, attempt: number, context: EffectContext, ports: EffectPorts): Promise<Sent> {
+async function sendOnce(effect: Effect, attempt: number, context: EffectContext, ports: EffectPorts): Promise<Tried> {
   if (!(await ports.holds())) return { kind: 'fenced' }
   const payload = { effectId: effect.id, try: attempt }
   if ((await ports.record([{ type: 'effect.dispatched', commandId: `${effect.id}:try-${attempt}`, payload }])) === 'fenced')
@@ -116,7 +114,7 @@ async function sendOnce(effect: Effect, attempt: number, context: EffectContext,
   return sent
 }
 
-async function send(effect: Effect, context: EffectContext, ports: EffectPorts): Promise<Sent> {
+async function send(effect: Effect, context: EffectContext, ports: EffectPorts): Promise<Tried> {
   // The last look before the wire: a worker that lost its lease writes nothing more.
   if (!(await ports.holds())) return { kind: 'fenced' }
   try {

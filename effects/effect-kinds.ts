@@ -42,6 +42,8 @@ export type EffectContext = {
   git: GitPort
   /** For what takes more than one request: asked again before the one that shows. */
   holds(): Promise<boolean>
+  /** For the same: one request of it, in the turn of its installation. */
+  turn<T>(work: () => Promise<T>): Promise<T | 'stopped'>
 }
 
 /** Pushing is git's business; the worker plugs it in. */
@@ -71,7 +73,12 @@ export function noGit(reason: string): GitPort {
   }
 }
 
-export type Sent = { kind: 'done'; remote: Remote } | { kind: 'rejected'; reason: string; remote: Remote } | { kind: 'fenced' }
+/** `stopped`: between two requests of it; what they made shows nowhere yet, or is found by reading back. */
+export type Sent =
+  | { kind: 'done'; remote: Remote }
+  | { kind: 'rejected'; reason: string; remote: Remote }
+  | { kind: 'fenced' }
+  | { kind: 'stopped' }
 
 /**
  * One row an effect kind. A row without a stable key's read-back does not compile. `send` throws what Octokit throws; it
@@ -192,7 +199,8 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
   },
   push: {
     permissions: { contents: 'write' },
-    writes: intent => (isSigned(intent) ? 'other' : null),
+    // By git it is none of the API's; by the API it takes a turn for each of its requests.
+    writes: () => null,
     risk: 'medium',
     compensation: 'delete the branch',
     send: async (intent, context) => {

@@ -3,7 +3,12 @@ import { type EffectPorts, GitHubAway } from './effect-ports.ts'
 import { effectsLimits } from './limits.ts'
 
 /** Whose turns, and how far apart they are today. */
-export type Writes = { pace: WritePace; limits: WriteLimits }
+export type Writes = {
+  pace: WritePace
+  limits: WriteLimits
+  /** What anybody can cause, such as a refusal, leaves room for results. */
+  courtesy?: boolean
+}
 
 /**
  * Does one write in the turn of its installation; null = it is none of those that are counted, and waits for nobody. A turn
@@ -16,9 +21,10 @@ export async function inTurn<T>(
   work: () => Promise<T>,
 ): Promise<T | 'stopped'> {
   if (kind === null) return await work()
-  const { pace, limits } = writes
+  const { pace, limits, courtesy = false } = writes
+  const wish = { kind: kind === 'content' && courtesy ? ('courtesy' as const) : kind, ticket: Symbol(kind) }
   for (let waitedMs = 0; ; ) {
-    const turn = pace.begin(installationId, kind, limits)
+    const turn = pace.begin(installationId, wish, limits)
     if (turn.kind === 'begun') return await work().finally(turn.ended)
     waitedMs += turn.ms
     if (waitedMs > effectsLimits.turnWaitMsMax) throw new GitHubAway('too much is written for this installation at the moment', turn.ms)

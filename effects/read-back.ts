@@ -2,6 +2,7 @@ import type { EffectKind } from '../domain/index.ts'
 import { classifyError, type Permissions } from '../github/index.ts'
 import type { EffectContext, EffectKindRow, ReadBack } from './effect-kinds.ts'
 import type { EffectPorts } from './effect-ports.ts'
+import { inTurn } from './in-turn.ts'
 import type { Intent } from './intents.ts'
 
 /** One effect with everything that is needed to do it or to find it again. */
@@ -27,7 +28,15 @@ export async function openContext(effect: Effect, ports: EffectPorts, purpose: '
   }
   const { task, key } = effect
   const { markerKey, git, holds } = ports
-  return { kind: 'open', context: { task, key, api: ports.api(token), token, botLogin: await ports.botLogin(), markerKey, git, holds } }
+  const turn = <T>(work: () => Promise<T>) => turnUnlessStopped(installationId, ports, work)
+  const botLogin = await ports.botLogin()
+  return { kind: 'open', context: { task, key, api: ports.api(token), token, botLogin, markerKey, git, holds, turn } }
+}
+
+/** A stop is heard also where no turn has to be waited for. */
+async function turnUnlessStopped<T>(installationId: number, ports: EffectPorts, work: () => Promise<T>): Promise<T | 'stopped'> {
+  if ((await ports.sleep(0)) === 'stopped') return 'stopped'
+  return await inTurn(installationId, 'other', ports, work)
 }
 
 function readOnly(permissions: Permissions): Permissions {

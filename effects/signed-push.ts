@@ -20,11 +20,12 @@ export function isSigned(intent: Intent<'push'>): intent is SignedPush {
   return intent.signed !== undefined
 }
 
-type Context = Pick<EffectContext, 'api' | 'git' | 'token' | 'holds'>
+type Context = Pick<EffectContext, 'api' | 'git' | 'token' | 'holds' | 'turn'>
 
 /**
  * The same commit by GitHub's API, which signs what it makes itself: objects first, and the branch last. Nothing is at a
  * branch before the tree is known to be ours to the byte; what was made and is at none is nobody's, and GitHub tidies it up.
+ * Each request has a turn of its own among the installation's writes, and a stop ends it at the next one.
  */
 export async function sendSigned(intent: SignedPush, context: Context): Promise<Sent> {
   const { branch, expect, signed } = intent
@@ -33,20 +34,37 @@ export async function sendSigned(intent: SignedPush, context: Context): Promise<
   if (before.sha !== expect) return refused(intent, `the branch is at ${before.sha ?? 'no commit'}`, { sha: before.sha ?? '' })
   const change = await context.git.readChange(intent)
   if (change.kind === 'refused') return impossible(intent, `the change can not be made by the API: ${change.reason}`)
+  const { api, turn } = context
   try {
-    const tree = await createTree(context.api, intent, change.baseTree, await entriesOf(intent, change.entries, context))
+    const entries = await entriesOf(intent, change.entries, context)
+    const tree = entries === 'stopped' ? entries : await turn(() => createTree(api, intent, change.baseTree, entries))
+    if (tree === 'stopped') return { kind: 'stopped' }
     if (tree !== signed.tree) return impossible(intent, 'the tree that GitHub made of the change is another one')
-    const commit = await createCommit(context.api, intent, signed)
+    const commit = await turn(() => createCommit(api, intent, signed))
+    if (commit === 'stopped') return { kind: 'stopped' }
     if (!isOurs(commit, signed)) return impossible(intent, 'the commit that GitHub made is another one')
     crashpoint('effect.push.committed')
     // All this took a while: a worker that lost its lease in it moves no branch.
     if (!(await context.holds())) return { kind: 'fenced' }
-    if (expect === null) await createBranch(context.api, intent, branch, commit.sha)
-    else await forwardBranch(context.api, intent, branch, commit.sha)
-    return { kind: 'done', remote: { branch, sha: commit.sha } }
+    const moved = await turn(() => moveBranch(intent, commit.sha, context))
+    return moved === 'stopped' ? { kind: 'stopped' } : (moved ?? { kind: 'done', remote: { branch, sha: commit.sha } })
   } catch (error) {
     return await explain(error, intent, context)
   }
+}
+
+/**
+ * The API takes no lease: it moves a branch wherever ours comes after it, also over commits that somebody has just taken
+ * away. So the branch is looked at again in the same moment; null = it was moved.
+ */
+async function moveBranch(intent: SignedPush, sha: string, { api, git, token }: Context): Promise<Sent | null> {
+  const { branch, expect } = intent
+  const now = await git.readRef(intent, token)
+  if (now.kind === 'refused') return refused(intent, now.reason, {})
+  if (now.sha !== expect) return refused(intent, `the branch is at ${now.sha ?? 'no commit'}`, { sha: now.sha ?? '' })
+  if (expect === null) await createBranch(api, intent, branch, sha)
+  else await forwardBranch(api, intent, branch, sha)
+  return null
 }
 
 /** By listing what came onto the branch: ours may be under what others pushed on top of it. */
@@ -69,14 +87,18 @@ function isOurs({ tree, parents, message }: GitCommit, signed: SignedPush['signe
 type Change = Extract<Awaited<ReturnType<GitPort['readChange']>>, { kind: 'read' }>
 
 /** Text goes with the tree; bytes that JSON can not hold are sent before it. */
-async function entriesOf(intent: SignedPush, entries: Change['entries'], { api }: Context): Promise<TreeEntry[]> {
+async function entriesOf(intent: SignedPush, entries: Change['entries'], { api, turn }: Context): Promise<TreeEntry[] | 'stopped'> {
   const made: TreeEntry[] = []
   for (const { path, mode, content } of entries) {
     const text = content === null ? null : textOf(content)
     if (content === null) made.push({ path, mode, sha: null })
     else if (mode === submodule) made.push({ path, mode, sha: Buffer.from(content).toString('latin1') })
     else if (text !== null) made.push({ path, mode, text })
-    else made.push({ path, mode, sha: await createBlob(api, intent, content) })
+    else {
+      const sha = await turn(() => createBlob(api, intent, content))
+      if (sha === 'stopped') return sha
+      made.push({ path, mode, sha })
+    }
   }
   return made
 }

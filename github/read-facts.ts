@@ -10,9 +10,15 @@ type RepositoryName = { owner: string; repo: string }
  * The actor's role from the collaborators API, the only truth about it; the webhook's association is a hint. 404 means
  * "not a user of this repository". Custom roles are read from the permission flags. Any other error throws: fail closed.
  */
-export async function readRole(api: Octokit, { owner, repo }: RepositoryName, username: string): Promise<Role> {
+export async function readRole(
+  api: Octokit,
+  { owner, repo }: RepositoryName,
+  { login: username, id }: { login: string; id: number },
+): Promise<Role> {
   try {
     const { data } = await api.rest.repos.getCollaboratorPermissionLevel({ owner, repo, username })
+    // A name may belong to somebody else by now.
+    if (data.user && data.user.id !== id) return 'none'
     const flags = data.user?.permissions
     if (flags?.admin) return 'admin'
     if (flags?.maintain) return 'maintain'

@@ -9,11 +9,11 @@ export type ThreadStanding = { archived: boolean; role: Role; thread: 'open' | '
 export async function readThreadStanding(
   api: Octokit,
   name: { owner: string; repo: string },
-  { number, login }: { number: number; login: string },
+  { number, person }: { number: number; person: { login: string; id: number } },
 ): Promise<ThreadStanding> {
   const [{ archived }, role, thread] = await Promise.all([
     readRepository(api, name),
-    readRole(api, name, login),
+    readRole(api, name, person),
     readThread(api, name, number),
   ])
   return { archived, role, thread }

@@ -16,7 +16,8 @@ export async function standingNow(task: Task): Promise<Fallen | null> {
   if ('refused' in standing) return fallen('place-gone', `this repository can not be read any more (GitHub said ${standing.refused})`)
   const { requester, command } = task.accepted
   if (standing.archived) return fallen('archived-meanwhile', 'this repository was archived meanwhile')
-  if (standing.thread === 'gone') return fallen('thread-gone', 'the issue this was asked on is gone')
+  if (standing.thread === 'gone')
+    return fallen('thread-gone', `the ${task.accepted.subject?.kind === 'pull' ? 'pull request' : 'issue'} this was asked on is gone`)
   if (standing.thread === 'locked') return fallen('locked-meanwhile', 'this conversation was locked meanwhile')
   const needs = findCommand(command.verb)?.needs ?? 'write'
   if (isListed(task) || ranks[standing.role] >= ranks[needs]) return null
@@ -41,7 +42,7 @@ async function readStanding(task: Task): Promise<ThreadStanding | { refused: str
     const minted = await forGood(github.mint(request))
     if ('refused' in minted) return null
     const read = await forGood(
-      readThreadStanding(github.api(minted.done.token), { owner, repo }, { number: subject.number, login: requester.login }),
+      readThreadStanding(github.api(minted.done.token), { owner, repo }, { number: subject.number, person: requester }),
     )
     return 'refused' in read ? read : read.done
   })

@@ -30,8 +30,22 @@ export type PageRequest = { method: string; url: string }
  * the task is: without a right one there is one answer, in the same time, for every task that is and is not.
  */
 export function createPages(ports: PagesPorts): (request: PageRequest) => Promise<PageAnswer | null> {
+  // What is public has room of its own: whoever asks for it without end is in no reader's way.
+  const [show, publish] = [roomFor(ports.logger), roomFor(ports.logger)]
+  return async ({ method, url }) => {
+    if (method !== 'GET' && method !== 'HEAD') return null
+    const [path = '', query = ''] = splitOnce(url, '?')
+    if (path === keysPath) return await publish(async () => jsonAnswer(publishKeys(await ports.publicKeys()), 'public, max-age=300'))
+    if (!path.startsWith('/r/')) return null
+    const asked = readAsked(path, query, ports)
+    return asked === null ? notFound() : await show(() => answerTask(asked, ports))
+  }
+}
+
+/** Makes so many answers at a time, each in its time; who finds no room is asked to come again. */
+function roomFor(logger: Logger): (work: () => Promise<PageAnswer>) => Promise<PageAnswer> {
   let open = 0
-  const make = async (work: () => Promise<PageAnswer>): Promise<PageAnswer> => {
+  return async work => {
     if (open >= pagesLimits.pagesAtOnceMax) return tryLater('Others are being shown theirs.', 5)
     open += 1
     try {
@@ -41,17 +55,9 @@ export function createPages(ports: PagesPorts): (request: PageRequest) => Promis
         }),
       )
     } catch (error) {
-      ports.logger.error({ error }, 'a page could not be made')
+      logger.error({ error }, 'a page could not be made')
       return tryLater('The record can not be read.', 30)
     }
-  }
-  return async ({ method, url }) => {
-    if (method !== 'GET' && method !== 'HEAD') return null
-    const [path = '', query = ''] = splitOnce(url, '?')
-    if (path === keysPath) return await make(async () => jsonAnswer(publishKeys(await ports.publicKeys()), 'public, max-age=300'))
-    if (!path.startsWith('/r/')) return null
-    const asked = readAsked(path, query, ports)
-    return asked === null ? notFound() : await make(() => answerTask(asked, ports))
   }
 }
 

@@ -74,6 +74,7 @@ describe('a token is refused', () => {
     ['for a task that is not there', { contents: 'read' }, { for: { taskId: 't_9', attempt: 1 } }, 'no such task'],
     ['for an attempt that is not the newest', { contents: 'read' }, { for: { taskId, attempt: 2 } }, 'newer attempt'],
     ['for a property of every object', { constructor: 'read' } as unknown as Permissions, {}, 'needs no constructor'],
+    ['no permission at all', {}, {}, 'it names no permission'],
   ])('%s', async (_, permissions, change, message) => {
     expect(await ask(permissions, change)).toEqual(refused(message))
   })

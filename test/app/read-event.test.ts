@@ -158,6 +158,12 @@ test('Q22: the number is the one of the thread, whatever the text and other fiel
   expect(found).toMatchObject({ asked: { subject: { number: 12 }, text: '/grok fix #99' } })
 })
 
+test('JSON that is none, or so deep that reading it runs out of stack, is ignored as such', () => {
+  const deep = `${'['.repeat(300_000)}${']'.repeat(300_000)}`
+  for (const body of ['{', deep])
+    expect(readEvent({ event: 'issues', body: Buffer.from(body) })).toMatchObject({ kind: 'ignored', why: 'malformed' })
+})
+
 test('every recorded payload of every event is read or ignored with a reason, and none breaks the reader', () => {
   const misread: string[] = []
   for (const { name, examples: payloads } of examples) {

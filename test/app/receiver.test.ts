@@ -176,22 +176,39 @@ test('what every refusal was is told apart, and so is a sender that goes away in
   ])
 })
 
-test('many bodies at one moment are refused before they fill the memory, and then there is room again', async () => {
-  const { port } = running.address() as AddressInfo
-  const open = Array.from({ length: 3 }, () => {
-    const call = request({ port, host: '127.0.0.1', path: '/webhook', method: 'POST', headers: { 'content-length': 1_000 } })
-    call.on('error', () => undefined)
-    return call
-  })
-  // All but the last byte, so that each of them is held: three of them are all there is room for.
-  for (const call of open) call.write(Buffer.alloc(999))
+describe('bodies that begin to come in and never end', () => {
+  const begin = (headers: Record<string, string>) => {
+    const { port } = running.address() as AddressInfo
+    const open = Array.from({ length: 3 }, () => {
+      const call = request({ port, host: '127.0.0.1', path: '/webhook', method: 'POST', headers: { 'content-length': 1_000, ...headers } })
+      call.on('error', () => undefined)
+      return call
+    })
+    // All but the last byte, so that each of them is held: three of them are all there is room for.
+    for (const call of open) call.write(Buffer.alloc(999))
+    onTestFinished(() => {
+      for (const call of open) call.destroy()
+    })
+    return open
+  }
   const until = async (holds: () => Promise<boolean>) => {
     while (!(await holds())) await new Promise(resolve => setTimeout(resolve, 5))
   }
-  await until(async () => (await send({ body: created })) === 503)
-  expect(stored).toEqual([])
-  for (const call of open) call.destroy()
-  await until(async () => (await send({ body: created })) === 202)
+  test('are refused before they fill the memory, and then there is room again', async () => {
+    const open = begin({ 'x-hub-signature-256': 'sha256=of somebody who says to be GitHub' })
+    await until(async () => (await send({ body: created })) === 503)
+    expect(stored).toEqual([])
+    for (const call of open) call.destroy()
+    await until(async () => (await send({ body: created })) === 202)
+  })
+  test('are not held at all without a signature, so that they are in nobody’s way', async () => {
+    begin({})
+    await new Promise(resolve => setTimeout(resolve, 100))
+    expect(await send({ body: created })).toBe(202)
+  })
+  test('are ended by the server after twice the time GitHub waits', () => {
+    expect([running.headersTimeout, running.requestTimeout]).toEqual([10_000, 20_000])
+  })
 })
 
 describe('readiness', () => {

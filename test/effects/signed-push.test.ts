@@ -133,6 +133,27 @@ test('an attempt that loses its task while the objects are made moves no branch'
   expect([await apply(), isMade, await head('feature')]).toEqual([{ kind: 'fenced' }, true, before])
 })
 
+test('commits that somebody takes off the branch meanwhile do not come back', async () => {
+  simulator.github.observe(({ method, path }) => {
+    if (method === 'POST' && path.endsWith('/git/commits')) git('update-ref', 'refs/heads/feature', main)
+  })
+  expect(await apply()).toMatchObject({ state: 'rejected', remote: { branch: 'feature', sha: main } })
+  expect(await head('feature')).toBe(main)
+})
+
+test('a stop in the middle makes no more objects and moves no branch', async () => {
+  const before = await head('feature')
+  const stop = new AbortController()
+  const asked: string[] = []
+  simulator.github.observe(({ method, path }) => {
+    if (method !== 'POST' || !path.includes('/git/')) return
+    asked.push(path.split('/').at(-1) ?? '')
+    stop.abort()
+  })
+  ports.sleep = ms => sleepUnlessStopped(Math.min(ms, 50), stop.signal)
+  expect([await apply(), asked, await head('feature')]).toEqual([{ kind: 'stopped', sent: true }, ['trees'], before])
+})
+
 test('another rule of the branch refuses it in its own words', async () => {
   simulator.github.addRuleset(repo, { branches: ['feature'], rules: ['pull_request'] })
   const before = await head('feature')

@@ -11,16 +11,19 @@ beforeEach(() => {
   at = 0
   pace = createWritePace(() => at)
 })
+/** Of somebody who has not asked before. */
+const wish = (kind: WriteKind) => ({ kind, ticket: Symbol(kind) })
+const same = Symbol('same')
 /** How long it has to wait; 0: it was begun, and took no time. */
 const write = (installation = 1, kind: WriteKind = 'content') => {
-  const turn = pace.begin(installation, kind, limits)
+  const turn = pace.begin(installation, { kind, ticket: same }, limits)
   if (turn.kind === 'begun') turn.ended()
   return turn.kind === 'begun' ? 0 : turn.ms
 }
 
 describe('the writes of one installation', () => {
   test('are a gap apart from the end of one to the next, and the first waits for nothing', () => {
-    const first = pace.begin(1, 'content', limits)
+    const first = pace.begin(1, wish('content'), limits)
     at = 300
     if (first.kind === 'begun') first.ended()
     expect([first.kind, write(), write(2)]).toEqual(['begun', 1_000, 0])
@@ -31,16 +34,58 @@ describe('the writes of one installation', () => {
   })
 
   test('are one after another', () => {
-    const first = pace.begin(1, 'other', { ...limits, writeGapMs: 0 })
+    const first = pace.begin(1, wish('other'), { ...limits, writeGapMs: 0 })
     expect([first.kind, write(1, 'other') > 0, write(2, 'other')]).toEqual(['begun', true, 0])
   })
 
   test('make content no oftener than so many times in a minute, and so many in an hour', () => {
     for (let each = 0; each < 60; each++, at += 1_000) expect(write()).toBe(0)
     const narrow = { ...limits, contentPerMinuteMax: 50 }
-    expect(pace.begin(1, 'content', narrow)).toEqual({ kind: 'wait', ms: 10_000 })
-    expect(pace.begin(1, 'content', { ...limits, contentPerHourMax: 60 })).toEqual({ kind: 'wait', ms: 3_540_000 })
+    expect(pace.begin(1, wish('content'), narrow)).toEqual({ kind: 'wait', ms: 10_000 })
+    expect(pace.begin(1, wish('content'), { ...limits, contentPerHourMax: 60 })).toEqual({ kind: 'wait', ms: 3_540_000 })
     expect(write(1, 'other')).toBe(0)
+  })
+
+  test('are taken up in the order in which they were asked for, past whoever has to wait for longer', () => {
+    const narrow = { ...limits, contentPerHourMax: 1 }
+    const [late, first, second] = [wish('content'), wish('other'), wish('other')]
+    const running = pace.begin(1, wish('content'), narrow)
+    const asked = [late, first, second].map(each => pace.begin(1, each, narrow).kind)
+    if (running.kind === 'begun') running.ended()
+    at = 1_000
+    // Who asked last looks first: it is not its turn yet.
+    expect([...asked, pace.begin(1, second, narrow).kind, pace.begin(1, first, narrow).kind]).toEqual([
+      'wait',
+      'wait',
+      'wait',
+      'wait',
+      'begun',
+    ])
+  })
+
+  test('do not wait for somebody who has gone away', () => {
+    const [gone, here] = [wish('other'), wish('other')]
+    const running = pace.begin(1, wish('other'), limits)
+    for (const each of [gone, here]) pace.begin(1, each, limits)
+    if (running.kind === 'begun') running.ended()
+    at = 2_500
+    expect(pace.begin(1, here, limits).kind).toBe('begun')
+  })
+
+  test('leave half of what makes content to results: what anybody can cause uses the other half', () => {
+    const narrow = { ...limits, writeGapMs: 0, contentPerHourMax: 4 }
+    const kinds = ['courtesy', 'courtesy', 'courtesy', 'content', 'content', 'content'] as const
+    const begun = kinds.map(kind => {
+      const turn = pace.begin(1, wish(kind), narrow)
+      if (turn.kind === 'begun') turn.ended()
+      return turn.kind
+    })
+    expect(begun).toEqual(['begun', 'begun', 'wait', 'begun', 'begun', 'wait'])
+  })
+
+  test('are left off for an hour at most, whatever GitHub seems to ask for', () => {
+    pace.leaveAlone(1, 365 * 86_400_000)
+    expect(write(1, 'other')).toBe(3_600_000)
   })
 
   test('are left off for as long as GitHub asks, and no others are', () => {

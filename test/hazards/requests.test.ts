@@ -28,6 +28,24 @@ describe('Q09: who may write is what GitHub’s permission endpoint says, and no
   })
 })
 
+test('Q09: a name that belongs to somebody else by now gives nobody a role', async () => {
+  const { github } = app.simulator
+  await app.comment('/grok fix')
+  const [delivery] = await app.ledger.pendingDeliveries(1)
+  const payload = JSON.parse(Buffer.from(delivery?.body ?? '').toString('utf8'))
+  const other = { id: 99_001 }
+  const body = Buffer.from(
+    JSON.stringify({
+      ...payload,
+      sender: { ...payload.sender, ...other },
+      comment: { ...payload.comment, user: { ...payload.comment.user, ...other } },
+    }),
+  )
+  await app.ledger.settleDelivery(delivery?.id ?? '', 'ignored', 'taken by hand')
+  await app.ledger.recordDelivery({ id: 'renamed-person', event: 'issue_comment', action: 'created', body, receivedAt: app.clock.now })
+  expect([await commands(), github.state.accounts.get('mona')?.id === other.id]).toEqual([['fix refused'], false])
+})
+
 describe('Q10: the role is the command’s own', () => {
   test('whoever may only read may look, is told which role an answer needs, and starts nothing', async () => {
     await app.comment('/grok status', 'lena')

@@ -126,8 +126,8 @@ const calls: Record<string, () => Promise<unknown>> = {
   isInHistory: () => github.isInHistory(api, name, String(world.commit_sha), 'topic'),
   readBranchSha: () => github.readBranchSha(api, name, 'topic'),
   readRepository: () => github.readRepository(api, name),
-  readThreadStanding: () => github.readThreadStanding(api, name, { number: issue(), login: 'maria' }),
-  readRole: () => github.readRole(api, name, 'maria'),
+  readThreadStanding: () => github.readThreadStanding(api, name, { number: issue(), person: { login: 'maria', id: 1 } }),
+  readRole: () => github.readRole(api, name, { login: 'maria', id: 1 }),
 }
 
 function someDelivery() {
@@ -136,8 +136,8 @@ function someDelivery() {
   return first
 }
 
-/** They send nothing of their own: errors and the messages between processes. */
-const silent = ['classifyError', 'MintAnswer', 'MintCall', 'passedHeaders', 'createRemoteApp']
+/** They send nothing of their own: errors, the messages between processes, and when to write. */
+const silent = ['classifyError', 'MintAnswer', 'MintCall', 'passedHeaders', 'createRemoteApp', 'createWritePace']
 
 test('each function of github/ is called here, or sends nothing', () => {
   const named = [...Object.keys(calls), ...silent].sort()

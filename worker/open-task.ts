@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { removeRun } from '../git/index.ts'
 import type { Claim } from '../ledger/index.ts'
@@ -84,5 +84,12 @@ export async function closeTask(task: Task): Promise<void> {
   await Promise.all([task.probe?.gone, task.room.close()])
   await removeRun(task.runDir)
   crashpoint('cleanup.halfDone')
-  await removeRun(path.dirname(task.runDir))
+  await removeEmpty(path.dirname(task.runDir))
+}
+
+/** Of an attempt that was slow and lost its task, the next one works there already, in a folder of its own. */
+async function removeEmpty(folder: string): Promise<void> {
+  await rmdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST' && error.code !== 'ENOENT') throw error
+  })
 }

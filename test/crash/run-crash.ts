@@ -147,7 +147,7 @@ async function takeStock(point: string, deaths: readonly number[], calmFrom: num
     comments: evidence.things.filter(({ kind }) => kind === 'comment').length,
     ...remarksOf(stage),
     reasked: reaskedOf(evidence),
-    recoveryMs: (attempts.at(-1)?.at ?? 0) - (deaths.at(-1) ?? 0),
+    recoveryMs: deaths.length > 0 ? (attempts.at(-1)?.at ?? 0) - (deaths.at(-1) ?? 0) : 0,
     faults: findFaults(evidence),
   }
 }

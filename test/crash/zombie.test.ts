@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { foldTask } from '../../domain/index.ts'
+import { gatherEvidence } from './gather-evidence.ts'
+import { findFaults } from './oracle.ts'
 import { nextTurn, sampleFiles } from './scenes.ts'
-import { chainFault, leftAfterAll, openStage, waitForEnd } from './stage.ts'
+import { chainFault, leftAfterAll, openStage, type Stage, waitForEnd } from './stage.ts'
 
 test('a process stopped for longer than its lease writes nothing after it goes on: another has the task', {
   timeout: 120_000,
@@ -40,8 +43,42 @@ test('a process stopped for longer than its lease writes nothing after it goes o
   }
 })
 
+test('a process that wakes while another works on its task writes nothing and takes nothing from it', { timeout: 120_000 }, async () => {
+  const stage = await openStage({ script: nextTurn, files: sampleFiles })
+  try {
+    const zombie = await stage.serve()
+    await stage.comment('/grok fix')
+    await stage.waitForEvent('tool.settled')
+    zombie.process.kill('SIGSTOP')
+    const other = await stage.serve()
+    await isAtWork(stage, 2)
+    zombie.process.kill('SIGCONT')
+    await zombie.logged('task lost to a newer attempt')
+    const state = await waitForEnd(stage.ledger, 60_000)
+    expect([state?.outcome?.outcome, state?.attempts.length]).toEqual(['succeeded', 2])
+    for (const { process, exited } of [zombie, other]) {
+      process.kill('SIGTERM')
+      await exited
+    }
+    expect(await leftAfterAll(stage)).toEqual([])
+    expect(findFaults(await gatherEvidence(stage, { calmAt: Date.now(), disturbances: 1 }))).toEqual([])
+  } finally {
+    await stage.close()
+  }
+})
+
+/** Resolves when that attempt has recorded more than its beginning. */
+async function isAtWork({ ledger }: Stage, attempt: number): Promise<void> {
+  for (const until = Date.now() + 60_000; Date.now() < until; await sleep(20)) {
+    const [task] = await ledger.tasks({ limit: 1 })
+    const events = await ledger.readEvents(task?.taskId ?? '')
+    if (events.filter(event => event.attempt === attempt).length > 1) return
+  }
+  throw new Error(`attempt ${attempt} records nothing`)
+}
+
 /** What the world outside can see of the task. */
-async function everything({ simulator }: Awaited<ReturnType<typeof openStage>>) {
+async function everything({ simulator }: Stage) {
   const repository = simulator.github.state.repositories.get('octo/parser')
   return {
     refs: await simulator.github.refs('octo/parser'),

@@ -73,7 +73,7 @@ export type StageOptions = {
 const shortLimits = {
   readBackGapMs: 100,
   writeGapMs: 0,
-  leaseMs: 1_500,
+  leaseMs: 3_000,
   sweepMs: 300,
   livenessMs: 100,
   deliveryDrainMs: 50,

@@ -32,7 +32,11 @@ test('two serves share one data folder: a delivery both get is one task, worked 
     await sendTo(stage, [first.url, second.url], '/grok fix')
     const state = await waitForEnd(stage.ledger, 60_000)
     const why = JSON.stringify({ reason: state?.outcome?.reason, attempts: state?.attempts })
-    expect([state?.outcome?.outcome, state?.attempts.length, (await stage.ledger.tasks({ limit: 9 })).length], why).toEqual(['succeeded', 1, 1])
+    expect([state?.outcome?.outcome, state?.attempts.length, (await stage.ledger.tasks({ limit: 9 })).length], why).toEqual([
+      'succeeded',
+      1,
+      1,
+    ])
     await sleep(500)
     expect(seen(stage)).toEqual({ pulls: 1, comments: 1, reactions: 1 })
   } finally {

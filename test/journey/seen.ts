@@ -92,6 +92,7 @@ function plain(github: FakeGitHub, text: string, known: readonly string[]): stri
     .replaceAll(github.url, 'https://api.github.example')
     .replace(/\bt_[0-9A-HJKMNP-TV-Z]{26}\b/g, named('t_TASK'))
     .replace(/\bmac=[\w-]+/g, 'mac=MAC')
+    .replace(/\bgrok\/fix-(\d+)-[0-9a-z]{6}\b/g, 'grok/fix-$1-TASK')
     .replace(/\b[0-9a-f]{40}\b/g, sha => shas.get(sha.slice(0, 7)) ?? sha)
     .replace(/\b[0-9a-f]{7}\b/g, sha => shas.get(sha) ?? sha)
     .replace(/\b(\d+ min )?\d+(\.\d+)? (s|ms|min)\b/g, 'TIME')

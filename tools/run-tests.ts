@@ -32,13 +32,13 @@ const root = path.resolve(import.meta.dirname, '..')
 const Budget = z.record(z.string(), z.number())
 const budget = Budget.parse(JSON.parse(readFileSync(path.join(root, 'test/budget.json'), 'utf8')))
 const suites = process.argv.slice(2).filter(name => !name.startsWith('-'))
-const Files = z.array(z.string())
-const longFiles = Files.parse(JSON.parse(readFileSync(path.join(root, 'test/long.json'), 'utf8')))
-/** Long files take turns: each commit runs some of them, and none is left out for long. */
-const turns = 3
+/** Long files with about how many seconds each takes alone. */
+const longFiles = z.record(z.string(), z.number()).parse(JSON.parse(readFileSync(path.join(root, 'test/long.json'), 'utf8')))
+/** They take turns: each commit runs some of them, of about the same length together, and none is left out for long. */
+const turns = 4
 const turn = Number.parseInt((await execa('git', ['rev-parse', 'HEAD'], { cwd: root, reject: false })).stdout.slice(0, 4), 16) % turns
 /** Whoever names a suite wants all of it. */
-const left = suites.length > 0 || process.argv.includes('--all') ? [] : longFiles.filter((_, index) => index % turns !== (turn || 0))
+const left = suites.length > 0 || process.argv.includes('--all') ? [] : filesOfOtherTurns(turn || 0)
 if (left.length > 0) process.stdout.write(`not at their turn with this commit (./dev test --all): ${left.join(', ')}\n`)
 
 const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-test-'))
@@ -67,6 +67,16 @@ const run = await execa(
 const report = Report.parse(JSON.parse(readFileSync(file, 'utf8')))
 rmSync(folder, { recursive: true, force: true })
 built.remove()
+
+function filesOfOtherTurns(mine: number): string[] {
+  const sums = Array.from({ length: turns }, () => 0)
+  const longest = Object.entries(longFiles).sort(([, one], [, other]) => other - one)
+  return longest.flatMap(([file, seconds]) => {
+    const least = sums.indexOf(Math.min(...sums))
+    sums[least] = (sums[least] ?? 0) + seconds
+    return least === mine ? [] : [file]
+  })
+}
 
 /** As `maxWorkers` in vitest.config.ts: a suite's seconds are its share of the whole run's, so that the lines add up. */
 const filesAtOnce = 2

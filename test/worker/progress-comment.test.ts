@@ -68,7 +68,7 @@ test('a task that was over before it was due has none, and a bad end has one of 
   const { comment } = await open()
   stage.limits.progressAfterMs = 60_000
   await comment().finish(failed)
-  expect([stage.ours(), await states()]).toEqual([[expect.stringContaining('the model is away')], ['comment:1 confirmed']])
+  expect([stage.ours(), await states()]).toEqual([[expect.stringContaining('The model is away')], ['comment:1 confirmed']])
 })
 
 test('an attempt that follows a dead one goes on in its comment', async () => {
@@ -146,7 +146,7 @@ describe('of a task that had to wait', () => {
     await sleep(100)
     await Promise.all([send(), finished])
     expect([stage.ours(), await states()]).toEqual([
-      [expect.stringContaining('the model is away')],
+      [expect.stringContaining('The model is away')],
       ['progress:1 confirmed', 'progress:2 confirmed'],
     ])
   })
@@ -192,7 +192,7 @@ describe('when GitHub is away', () => {
     const progress = comment()
     await until(async () => (await states())[0] === 'progress:1 confirmed')
     await progress.finish(failed)
-    expect(stage.ours()).toEqual([expect.stringContaining('the model is away')])
+    expect(stage.ours()).toEqual([expect.stringContaining('The model is away')])
   })
 })
 

@@ -172,7 +172,7 @@ describe('the last words', () => {
   test('are a comment of their own when the progress comment of a bad end is not there', async () => {
     await stage.append('t_1', 1, ...sent(proposals.first()), ended('errored', 'the model gave no answer'))
     await sweepAfterLease()
-    expect(stage.ours()).toEqual([expect.stringContaining('the model gave no answer')])
+    expect(stage.ours()).toEqual([expect.stringContaining('The model gave no answer')])
   })
   test('are none for a good end without one: the pull request is the message', async () => {
     await stage.append('t_1', 1, ...sent(proposals.first()), ended('succeeded'))

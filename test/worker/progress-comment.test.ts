@@ -91,7 +91,7 @@ test('a bad end is an edit while the comment is fresh, and a comment of its own 
   await stage.ledger.renewLease(claim, stage.clock.now + 60_000)
   await progress.finish(failed)
   expect([stage.ours().length, await states()]).toEqual([2, ['progress:1 confirmed', 'comment:1 confirmed', 'progress:2 confirmed']])
-  expect(stage.ours().every(body => body.includes('the model is away'))).toBe(true)
+  expect(stage.ours().every(body => body.includes('The model is away'))).toBe(true)
 })
 
 describe('of a task that had to wait', () => {

@@ -86,7 +86,7 @@ export async function openDelivery(stage: WorkerStage, options: DeliveryOptions 
   const base = (await github.refs(repo))['refs/heads/main'] ?? ''
   const accepted: TaskAccepted = {
     command: { verb: 'fix', text: '', index: 0 },
-    requester: { login: 'mona', id: 1 },
+    requester: { login: 'mona', id: github.state.accounts.get('mona')?.id ?? 0 },
     repository: { id: repository.id, owner: 'octo', name, url: github.gitUrl('octo', name), visibility: 'public', defaultBranch: 'main' },
     installationId: [...github.state.installations.values()].find(({ account }) => account.login === 'octo')?.id ?? 0,
     subject: { kind: onIssue ? 'issue' : 'pull', number, title: 'A feature', body: '', trusted: true },

@@ -64,7 +64,7 @@ export async function openWorker(aheadMs = 0): Promise<WorkerStage> {
   }
   const accepted: TaskAccepted = {
     command: { verb: 'fix', text: '', index: 0 },
-    requester: { login: 'mona', id: 1 },
+    requester: { login: 'mona', id: simulator.github.state.accounts.get('mona')?.id ?? 0 },
     repository: {
       id: Number(repository.id),
       owner: 'octo',

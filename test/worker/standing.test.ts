@@ -30,7 +30,10 @@ test('a role is enough as long as its command needs no more', async () => {
 })
 
 test('a bot that the operator lists needs none', async () => {
-  expect([await said('read', 'fix', [2]), await said('read', 'fix', [accepted.requester.id])]).toEqual([['access-gone', expect.any(String)], null])
+  expect([await said('read', 'fix', [2]), await said('read', 'fix', [accepted.requester.id])]).toEqual([
+    ['access-gone', expect.any(String)],
+    null,
+  ])
 })
 
 test.each([

@@ -26,8 +26,8 @@ export const deliveryProblems = {
     next: [apply, 'give the App the permission contents: write'],
   },
   'push-moved': {
-    what: 'The branch is not where it was any more.',
-    why: 'Somebody else pushed to it meanwhile.',
+    what: 'Somebody else pushed to the branch while the change was made.',
+    why: 'A push goes only onto the commit the change was checked on.',
     next: [retry, apply],
   },
   'push-refused': {

@@ -4,29 +4,14 @@ import type { commandProblems } from '../../domain/catalogue/command.ts'
 import { dayBudgets } from '../../domain/day-budgets.ts'
 import { type Acceptance, decideAcceptance, type Facts, overBudgetWords } from '../../domain/index.ts'
 import { openSqliteLedger } from '../../ledger/index.ts'
+import { facts } from '../domain/facts.ts'
 import { startedAt, taskOf } from '../ledger/samples.ts'
 import type { Provocations, Provoked } from './provocation.ts'
 
 const sha = 'a'.repeat(40)
-const facts: Facts = {
-  ownerAllowed: true,
-  actor: { id: 7, login: 'mona', kind: 'user' },
-  botAllowed: false,
-  role: 'write',
-  subject: 'issue',
-  pull: null,
-  lastFailed: null,
-  botRuns: 0,
-  archived: false,
-  locked: false,
-  baseSha: sha,
-  defaultBranch: 'main',
-  killSwitch: 'on',
-  subjectTrusted: true,
-  operatorProfile: null,
-}
 const pull = { isOpen: true, fork: false, headSha: sha, headRef: 'topic', baseRef: 'main', baseSha: sha }
 const robot = { id: 8, login: 'robot[bot]', kind: 'bot' } as const
+
 function decided(word: string, change: Partial<Facts> = {}): Provoked {
   const command = { index: 0, word, text: '' }
   return said(decideAcceptance(command, { ...facts, ...change }, { prefix: '/grok', botRunsPerHourMax: 2 }))

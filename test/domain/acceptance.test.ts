@@ -8,24 +8,8 @@ import {
   grantOf,
   type RefusalReason,
 } from '../../domain/index.ts'
+import { facts } from './facts.ts'
 
-const facts: Facts = {
-  ownerAllowed: true,
-  actor: { id: 7, login: 'mona', kind: 'user' },
-  botAllowed: false,
-  role: 'write',
-  subject: 'issue',
-  pull: null,
-  lastFailed: null,
-  botRuns: 0,
-  archived: false,
-  locked: false,
-  baseSha: 'a'.repeat(40),
-  defaultBranch: 'main',
-  killSwitch: 'on',
-  subjectTrusted: true,
-  operatorProfile: null,
-}
 const pull = { isOpen: true, fork: false, headSha: 'b'.repeat(40), headRef: 'topic', baseRef: 'main', baseSha: 'a'.repeat(40) }
 const failed = { taskId: 't_1', verb: 'fix', text: 'the parser' }
 const bot = { id: 8, login: 'robot[bot]', kind: 'bot' as const }

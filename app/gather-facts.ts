@@ -1,4 +1,4 @@
-import type { Facts } from '../domain/index.ts'
+import { type Facts, hasRole } from '../domain/index.ts'
 import { type GitHubApp, type PullFacts, readBranchSha, readPull, readRepository, readRole } from '../github/index.ts'
 import { crashpoint } from '../telemetry/index.ts'
 import type { Asked } from './read-event.ts'
@@ -56,7 +56,7 @@ export async function gatherFacts(asked: Asked, operatorProfile: string | null, 
     baseSha,
     defaultBranch: repository.defaultBranch,
     killSwitch,
-    subjectTrusted: mayWrite(authorRole ?? role),
+    subjectTrusted: hasRole(authorRole ?? role, 'write'),
     operatorProfile,
   }
   return { facts, visibility: repository.visibility, cloneUrl: repository.cloneUrl }
@@ -64,8 +64,4 @@ export async function gatherFacts(asked: Asked, operatorProfile: string | null, 
 
 export function isServed(owner: string, { allowedOwners }: Pick<FactsPorts, 'allowedOwners'>): boolean {
   return allowedOwners === null || allowedOwners.includes(owner.toLowerCase())
-}
-
-function mayWrite(role: Facts['role']): boolean {
-  return role === 'write' || role === 'maintain' || role === 'admin'
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
 import type { Environment } from '../config-schema/index.ts'
+import { type Role, roles } from '../domain/index.ts'
 import { startSimulator, worldFromPayload } from '../simulator/index.ts'
 import { createLogger, silentLogger } from '../telemetry/index.ts'
 import { escapeText } from './escape.ts'
@@ -24,9 +25,6 @@ export type SimulateOptions = {
   quiet?: boolean
   keep?: boolean
 }
-
-const roles = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const
-type Role = (typeof roles)[number]
 
 export function define(command: Command, environment: Environment): void {
   command

@@ -1,4 +1,5 @@
 import { type CommandRow, commandTable, findCommand, needsWorker, profileOf } from './command.ts'
+import { hasRole, type Role } from './role.ts'
 
 /** One `/grok …` line as it was written: nothing is decided yet. */
 export type WrittenCommand = { index: number; word: string; text: string }
@@ -8,7 +9,7 @@ export type Facts = {
   ownerAllowed: boolean
   actor: { id: number; login: string; kind: 'user' | 'bot' | 'self' }
   botAllowed: boolean
-  role: 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
+  role: Role
   subject: 'issue' | 'pull'
   /** The pull request as it is now; null = the subject is an issue. */
   pull: { isOpen: boolean; fork: boolean; headSha: string; headRef: string; baseRef: string; baseSha: string } | null
@@ -51,7 +52,6 @@ export type RefusalReason =
   | 'no-profile'
 
 const verbs = commandTable.map(row => `\`${row.verb}\``).join(', ')
-const ranks = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const
 
 /** What the operator lets one thread's bots start in an hour, and how commands are written here. */
 export type AcceptanceSettings = { prefix: string; botRunsPerHourMax: number }
@@ -67,7 +67,7 @@ export function decideAcceptance(command: WrittenCommand, facts: Facts, settings
   const row = isRetry && facts.lastFailed ? findCommand(facts.lastFailed.verb) : asked
   const named = `\`${prefix} ${asked.verb}\``
   for (const { needs } of row ? [asked, row] : [asked]) {
-    if (ranks.indexOf(facts.role) < ranks.indexOf(needs))
+    if (!hasRole(facts.role, needs))
       return refuse('role', `${named} needs ${needs} access here; you have ${facts.role}. A maintainer can run it for you.`)
   }
   if (row === null || (isRetry && facts.lastFailed === null))

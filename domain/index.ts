@@ -73,6 +73,7 @@ export { type BundleFault, bundleLimits, faultReasons, readBundle } from './read
 export { type Receipt, receiptColumns, receiptRow, receiptsOfBundle, receiptsOfEvents } from './receipts.ts'
 export { type Redaction, redactionOf } from './redaction.ts'
 export { resultWords } from './result-words.ts'
+export { hasRole, type Role, roles } from './role.ts'
 export { type SuggestedFile, type Suggestion, suggestionsFor } from './suggestions.ts'
 export { taintWords } from './taint-words.ts'
 export {

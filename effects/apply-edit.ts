@@ -1,7 +1,7 @@
 import { updateComment } from '../github/index.ts'
 import { effectKinds } from './effect-kinds.ts'
 import type { EffectPorts } from './effect-ports.ts'
-import { heedLimit, inTurn } from './in-turn.ts'
+import { writeUnrecorded } from './in-turn.ts'
 import { renderMarker } from './marker.ts'
 
 export type EditPlace = { owner: string; repo: string; repositoryId: number; installationId: number; number: number }
@@ -16,19 +16,12 @@ export async function applyEdit(
   task: string,
   body: string,
   ports: EffectPorts,
-): Promise<'edited' | 'fenced' | 'stopped'> {
+): Promise<'written' | 'fenced' | 'stopped'> {
   const token = await ports.mint({ ...place, permissions: effectKinds.progress.permissions })
   const marker = renderMarker(
     ports.markerKey,
     { kind: 'progress', task, key: 'progress-1' },
     `${place.owner}/${place.repo}#${place.number}`,
   )
-  return await inTurn(place.installationId, 'other', ports, async () => {
-    if (!(await ports.holds())) return 'fenced'
-    await updateComment(ports.api(token), place, commentId, `${marker}\n${body}`).catch(error => {
-      heedLimit(place.installationId, error, ports)
-      throw error
-    })
-    return 'edited'
-  })
+  return await writeUnrecorded(place.installationId, ports, () => updateComment(ports.api(token), place, commentId, `${marker}\n${body}`))
 }

@@ -32,6 +32,22 @@ export async function inTurn<T>(
   }
 }
 
+/** A write that can be repeated and is recorded nowhere; ownership is still asked for right before it. */
+export async function writeUnrecorded(
+  installationId: number,
+  ports: Pick<EffectPorts, 'writes' | 'sleep' | 'holds'>,
+  write: () => Promise<unknown>,
+): Promise<'written' | 'fenced' | 'stopped'> {
+  return await inTurn(installationId, 'other', ports, async () => {
+    if (!(await ports.holds())) return 'fenced'
+    await write().catch(error => {
+      heedLimit(installationId, error, ports)
+      throw error
+    })
+    return 'written'
+  })
+}
+
 /** What GitHub says to one write is for all of its installation. */
 export function heedLimit(installationId: number, error: unknown, { writes }: Pick<EffectPorts, 'writes'>): void {
   const fault = classifyError(error)

@@ -28,7 +28,7 @@ export { createGitHubApp, type GitHubApp, type Permissions } from './github-app.
 export { type IdentityAnswer, MintAnswer, MintCall, passedHeaders } from './mint-channel.ts'
 export { type PullStanding, readPullStanding } from './pull-standing.ts'
 export { createPull, listPullsFrom, type NewPull, type PullFacts, type PullFound, readPull } from './pulls.ts'
-export { isInHistory, type RepositoryFacts, type Role, readBranchSha, readRepository, readRole } from './read-facts.ts'
+export { isInHistory, type RepositoryFacts, readBranchSha, readRepository, readRole } from './read-facts.ts'
 export { createRemoteApp } from './remote-app.ts'
 export { createReview, listReviews, type NewReview } from './reviews.ts'
 export { readThreadStanding, type ThreadStanding } from './thread-standing.ts'

@@ -1,8 +1,6 @@
 import type { Octokit } from '@octokit/rest'
+import { type Role, roles } from '../domain/index.ts'
 import { statusOf } from './classify-error.ts'
-
-export type Role = 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'
-const ranks: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
 
 type RepositoryName = { owner: string; repo: string }
 
@@ -33,7 +31,7 @@ export async function readRole(
 }
 
 function plainRole(permission: string): Role {
-  return (ranks as readonly string[]).includes(permission) ? (permission as Role) : 'none'
+  return (roles as readonly string[]).includes(permission) ? (permission as Role) : 'none'
 }
 
 export type RepositoryFacts = {

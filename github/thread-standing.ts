@@ -1,6 +1,7 @@
 import type { Octokit } from '@octokit/rest'
+import type { Role } from '../domain/index.ts'
 import { statusOf } from './classify-error.ts'
-import { type Role, readRepository, readRole } from './read-facts.ts'
+import { readRepository, readRole } from './read-facts.ts'
 
 /** Of the place of a task and of who asked for it, what may have changed while it was worked on. */
 export type ThreadStanding = { archived: boolean; role: Role; thread: 'open' | 'locked' | 'gone' }

@@ -1,5 +1,6 @@
 import { effectId } from '../effects/index.ts'
-import type { Fallen, Reached } from './deliver.ts'
+import type { Reached } from './deliver.ts'
+import { fallen } from './fallen.ts'
 import type { Commit } from './make-commit.ts'
 import { type Moved, obstacleNow, provenBroken } from './obstacle.ts'
 import type { TaskPlace } from './open-task-workspace.ts'
@@ -22,7 +23,7 @@ export async function pushToHead(task: Task, base: Base, commit: Commit, place: 
   return second.kind === 'moved' ? movedAgain : second
 }
 
-const movedAgain: Fallen = { kind: 'fallen', code: 'moved-again', why: 'the branch was pushed to again and again while I delivered' }
+const movedAgain = fallen('moved-again', 'the branch was pushed to again and again while I delivered')
 
 async function pushOnce(task: Task, base: Base, commit: Commit): Promise<Reached | Moved> {
   const state = task.log.state()
@@ -38,6 +39,6 @@ async function pushOnce(task: Task, base: Base, commit: Commit): Promise<Reached
   if (push.state === 'confirmed') return { kind: 'commit', branch, sha: String(push.remote['sha']) }
   const { sha: head } = push.remote
   if (push.state === 'rejected' && typeof head === 'string' && head !== '' && head !== expect) return { kind: 'moved', head }
-  const gone: Fallen = { kind: 'fallen', code: 'branch-gone', why: `the branch \`${branch}\` is gone` }
+  const gone = fallen('branch-gone', `the branch \`${branch}\` is gone`)
   return settledWhy(push, head === '' ? gone : refusedPush(push))
 }

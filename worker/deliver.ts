@@ -2,6 +2,7 @@ import type { ProblemCode } from '../domain/index.ts'
 import { openPullRequest } from './deliver-branch.ts'
 import { pushToHead } from './deliver-commit.ts'
 import { suggestToFork } from './deliver-suggestions.ts'
+import type { Fallen } from './fallen.ts'
 import type { Commit } from './make-commit.ts'
 import type { TaskPlace } from './open-task-workspace.ts'
 import { standingNow } from './standing.ts'
@@ -17,8 +18,6 @@ export type Delivered =
   | { kind: 'patch'; reason: string; code?: ProblemCode }
   | { kind: 'unknown'; reason: string }
 
-/** `why` is a clause people read: "The change is ready, but <why>." */
-export type Fallen = { kind: 'fallen'; code: ProblemCode; why: string }
 export type Reached = Delivered | Fallen
 type Rung = (task: Task, base: Base, commit: Commit, place: TaskPlace) => Promise<Reached>
 

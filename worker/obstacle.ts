@@ -1,7 +1,7 @@
-import { hasPassed, type ProblemCode, type TaskState } from '../domain/index.ts'
+import { hasPassed, type TaskState } from '../domain/index.ts'
 import { type PullStanding, readPullStanding } from '../github/index.ts'
-import type { Fallen } from './deliver.ts'
 import { placeOf } from './effect-ports.ts'
+import { type Fallen, fallen } from './fallen.ts'
 import type { Task } from './task.ts'
 import { withPatience } from './with-patience.ts'
 
@@ -11,11 +11,7 @@ export type Moved = { kind: 'moved'; head: string }
 export function provenBroken({ checks }: TaskState): Fallen | null {
   const failing = checks.newCodeNewTests.find(check => !hasPassed(check))
   if (!failing) return null
-  return {
-    kind: 'fallen',
-    code: 'checks-broken',
-    why: `\`${failing.name}\` fails with it, and I push nothing broken onto somebody's branch`,
-  }
+  return fallen('checks-broken', `\`${failing.name}\` fails with it, and I push nothing broken onto somebody's branch`)
 }
 
 /** What keeps a pull request from being written to now: minutes have passed since it was accepted. Null: nothing does. */
@@ -42,8 +38,4 @@ export function obstacleIn(standing: PullStanding, wasFork: boolean, expect: str
   if (fork && !wasFork) return fallen('fork-meanwhile', 'its head lies in a fork now, where I never push')
   if (inMergeQueue) return fallen('merge-queue', 'this pull request is in the merge queue, and a push would take it out')
   return headSha === expect ? null : { kind: 'moved', head: headSha }
-}
-
-function fallen(code: ProblemCode, why: string): Fallen {
-  return { kind: 'fallen', code, why }
 }

@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../domain/index.ts'
 import type { Settled } from '../effects/index.ts'
-import type { Fallen } from './deliver.ts'
+import type { Fallen } from './fallen.ts'
 
 type SettledEffect = Settled & { kind: 'settled' }
 

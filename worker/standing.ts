@@ -1,7 +1,7 @@
-import { findCommand, type ProblemCode } from '../domain/index.ts'
-import { classifyError, type Role, readThreadStanding, type ThreadStanding } from '../github/index.ts'
-import type { Fallen } from './deliver.ts'
+import { findCommand, hasRole } from '../domain/index.ts'
+import { classifyError, readThreadStanding, type ThreadStanding } from '../github/index.ts'
 import { placeOf } from './effect-ports.ts'
+import { type Fallen, fallen } from './fallen.ts'
 import type { Task } from './task.ts'
 import { withPatience } from './with-patience.ts'
 
@@ -20,11 +20,9 @@ export async function standingNow(task: Task): Promise<Fallen | null> {
     return fallen('thread-gone', `the ${task.accepted.subject?.kind === 'pull' ? 'pull request' : 'issue'} this was asked on is gone`)
   if (standing.thread === 'locked') return fallen('locked-meanwhile', 'this conversation was locked meanwhile')
   const needs = findCommand(command.verb)?.needs ?? 'write'
-  if (isListed(task) || ranks[standing.role] >= ranks[needs]) return null
+  if (isListed(task) || hasRole(standing.role, needs)) return null
   return fallen('access-gone', `@${requester.login} has no ${needs} access any more`)
 }
-
-const ranks: Readonly<Record<Role, number>> = { none: 0, read: 1, triage: 2, write: 3, maintain: 4, admin: 5 }
 
 /** A bot has no role of its own: the operator who lists it lets it write. */
 function isListed({ accepted, settings }: Task): boolean {
@@ -57,8 +55,4 @@ async function forGood<T>(asked: Promise<T>): Promise<{ done: T } | { refused: s
     if (fault.kind !== 'rejected' || fault.status === 401) throw error
     return { refused: `${fault.status}: ${fault.message}` }
   }
-}
-
-function fallen(code: ProblemCode, why: string): Fallen {
-  return { kind: 'fallen', code, why }
 }

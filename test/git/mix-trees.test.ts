@@ -1,18 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { mixTrees } from '../../git/index.ts'
 import { listNames, openSharedScene, personEnv, plainGit, readTree, type Scene, sh, writeFiles } from './scene.ts'
 
 let scene: Scene
-let end: () => void
-
 beforeAll(async () => {
   const opened = await openSharedScene()
   scene = opened.scene
-  end = opened.end
+  return opened.end
 })
-afterAll(() => end())
 
 /** Puts files as a tree into the store. */
 function treeOf(files: Parameters<typeof writeFiles>[1], oddName?: Buffer): string {

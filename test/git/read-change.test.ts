@@ -1,16 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { readChange } from '../../git/index.ts'
 import { openSharedScene, type Scene } from './scene.ts'
 
 let scene: Scene
-let end: () => void
 beforeAll(async () => {
   const opened = await openSharedScene()
   scene = opened.scene
-  end = opened.end
+  return opened.end
 })
-afterAll(() => end())
 
 const limits = { filesMax: 3, bytesMax: 10 }
 const git = (input: string | Buffer, ...argv: string[]) =>

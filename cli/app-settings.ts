@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Environment } from '../config-schema/index.ts'
 import { escapeText } from './escape.ts'
@@ -15,11 +16,24 @@ export function appSettings(environment: Environment) {
       [...missing, ...(privateKey ? [] : ['PRIVATE_KEY or PRIVATE_KEY_PATH'])].map(name => `set ${name}`),
     )
   }
+  if (!isRsaKey(privateKey)) {
+    const source = environment.PRIVATE_KEY ? 'PRIVATE_KEY' : `PRIVATE_KEY_PATH: ${escapeText(environment.PRIVATE_KEY_PATH ?? '')}`
+    throw new UsageError('app-key-invalid', `${source} is no RSA private key`)
+  }
   return {
     apiUrl: environment.GHE_API_URL ?? 'https://api.github.com',
     appId: environment.APP_ID ?? '',
     privateKey,
     webhookSecret: environment.WEBHOOK_SECRET ?? '',
+  }
+}
+
+/** GitHub makes no other kind. Without this the first sign of a wrong one would be a token that can not be made, long after the start. */
+function isRsaKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === 'rsa'
+  } catch {
+    return false
   }
 }
 

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { Environment } from '../config-schema/index.ts'
 import { escapeShort, escapeText, toSafeJson } from './escape.ts'
 import { exitCodes, UsageError } from './exit.ts'
+import { headerValue } from './header-value.ts'
 import { cliLimits } from './limits.ts'
 
 type Options = { url: string; event: string; delivery?: string; json?: boolean }
@@ -28,10 +29,11 @@ async function deliver(file: string, options: Options, { WEBHOOK_SECRET: secret 
   if (!/^https?:\/\//i.test(options.url) || !URL.canParse(options.url))
     throw new UsageError('option-value', `--url is no address: ${escapeText(options.url)}`)
   const body = readBody(file)
-  const id = options.delivery ?? randomUUID()
+  const event = headerValue('--event', options.event)
+  const id = headerValue('--delivery', options.delivery ?? randomUUID())
   const answer = await send(options.url, body, {
     'content-type': 'application/json',
-    'x-github-event': options.event,
+    'x-github-event': event,
     'x-github-delivery': id,
     'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
   })

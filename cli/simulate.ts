@@ -8,6 +8,7 @@ import { startSimulator, worldFromPayload } from '../simulator/index.ts'
 import { createLogger, silentLogger } from '../telemetry/index.ts'
 import { escapeText } from './escape.ts'
 import { UsageError } from './exit.ts'
+import { headerValue } from './header-value.ts'
 import { playDelivery } from './simulate/play-delivery.ts'
 import { exitCodeOfPlay, printPlay } from './simulate/print-play.ts'
 import { readPayload } from './simulate/read-payload.ts'
@@ -46,6 +47,7 @@ is asked of a configured model. Exit: as the outcome says; 3 refused; 0 ignored,
 
 /** Plays one recorded webhook, signed, against a real receiver, and shows every effect it has on GitHub. */
 async function simulate(file: string, options: SimulateOptions, environment: Environment): Promise<void> {
+  const event = headerValue('--event', options.event)
   const recorded = readPayload(file, options.repo)
   const folder = await mkdtemp(path.join(tmpdir(), 'grokbot-simulate-'))
   // The slot's user must be able to pass through it to its own folders.
@@ -62,7 +64,7 @@ async function simulate(file: string, options: SimulateOptions, environment: Env
       )
     for (const note of world.notes) view.note(`  ${note}`)
     const model = await openScriptedModel(simulator.model, environment, options.modelScript, view)
-    const play = await playDelivery(world.payload, options.event, {
+    const play = await playDelivery(world.payload, event, {
       github,
       dataDir: path.join(folder, 'data'),
       start: ports =>

@@ -30,7 +30,7 @@ const Environment = z.object({
   NODE_ENV: z.string().optional(),
   NO_COLOR: z.string().optional(),
   CI: z.string().optional(),
-  LOG_LEVEL: z.string().optional(),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).optional(),
 })
 export type Environment = z.infer<typeof Environment>
 

@@ -102,6 +102,11 @@ export const startProblems = {
     why: 'Without its id, its private key and the secret of its webhook nothing can be received or sent.',
     next: ['set `APP_ID`, `WEBHOOK_SECRET`, and `PRIVATE_KEY` or `PRIVATE_KEY_PATH`'],
   },
+  'app-key-invalid': {
+    what: 'The private key of the GitHub App can not be read as a key.',
+    why: 'The text is cut, is another file, or its line ends were lost on the way into the variable.',
+    next: ['set `PRIVATE_KEY_PATH` to the .pem file as GitHub gave it', 'in `PRIVATE_KEY` write each line end as `\\n`'],
+  },
   'owners-empty': {
     what: '`ALLOWED_OWNERS` is set and names nobody.',
     why: 'Only commas and spaces are in it.',

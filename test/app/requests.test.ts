@@ -105,7 +105,7 @@ describe('a review', () => {
     for (const id of [50, 51, 52]) await deliver('pull_request_review_comment', 'created', onPull(remark(id, '/grok fix')))
     expect(await taken()).toEqual(['t_1 fix waiting'])
   })
-  test('with two different commands is two', async () => {
+  test('Q05: with two different commands is two', async () => {
     for (const [index, body] of ['/grok fix a', '/grok ask why', '/grok fix a'].entries())
       await deliver('pull_request_review_comment', 'created', onPull(remark(60 + index, body)))
     expect((await taken()).sort()).toEqual(['t_1 fix waiting', 't_2 ask waiting'])

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { limitTable } from '../../config-schema/index.ts'
 import { judgeEvidence } from '../../domain/index.ts'
 import type { ModelTurn } from '../../simulator/index.ts'
 import { startVictim } from '../sandbox/bare.ts'
@@ -301,10 +302,11 @@ describe('B11: an issue of somebody without write access', () => {
 
 describe('C10: everything used up', () => {
   test('ends at the limits, and the run goes on', { timeout }, async () => {
-    const { results, state } = await stage.attack({
-      plays: [run('yes | head -c 300000000'), run('for i in $(seq 5000); do setsid -f sleep 60; done 2>&1 | tail -1; echo done'), goodFix],
-    })
+    // Twice as many as a command may have. A shell that gets no more of them waits for some, and then gives up.
+    const processes = `for i in $(seq ${limitTable.commandProcessesMax.default * 2}); do setsid -f sleep 60 || break; done; echo "$i were there"`
+    const { results, state } = await stage.attack({ plays: [run('yes | head -c 300000000'), run(processes), goodFix] })
     expect(results.length).toBe(3)
+    expect(results[1]).toMatch(/Resource temporarily unavailable/)
     expect(state.outcome?.outcome).toBe('succeeded')
   })
 })

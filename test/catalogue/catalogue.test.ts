@@ -107,7 +107,7 @@ test('each code has its heading in docs/errors.md', () => {
 
 /** Stable for ever: a code is added here and never renamed. */
 const known = `
-  access-gone address-unknown answer-not-posted answer-unknown app-not-configured archived archived-meanwhile attempts-died bot
+  access-gone address-unknown answer-not-posted answer-unknown app-key-invalid app-not-configured archived archived-meanwhile attempts-died bot
   bot-loop branch-gone broken budget cancelled checks-broken checks-fail checks-missing closed closed-meanwhile command-line
   command-missing command-unreadable comment-only commit-gone commit-nameless commit-unknown cost-used data-folder-closed
   data-folder-unusable delivery-unknown empty-repository environment-invalid fetch-failed file-exists file-missing file-too-large

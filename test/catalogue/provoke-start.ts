@@ -169,6 +169,7 @@ export const startProvocations: Provocations<keyof typeof startProblems> = {
   'task-open': place => withTask(place, 'waiting', data => called('data', ['erase', 'T1', '--data', data])),
   'environment-invalid': () => thrown(() => usable(readEnvironment({ PORT: 'many' }))),
   'app-not-configured': () => thrown(() => appSettings({} as Environment)),
+  'app-key-invalid': () => thrown(() => appSettings({ APP_ID: '1', WEBHOOK_SECRET: 's', PRIVATE_KEY: 'cut' } as Environment)),
   'owners-empty': () => thrown(() => allowedOwners({ ALLOWED_OWNERS: ' , ' } as Environment)),
   'owners-unset': () => thrown(() => allowedOwners({ NODE_ENV: 'production' } as Environment)),
   'redis-unset': () => thrown(() => redisUrl({} as Environment)),

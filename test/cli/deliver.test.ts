@@ -64,12 +64,14 @@ test('a payload arrives byte for byte, signed, and the same id again is a redeli
 })
 
 test('what was not taken, and what could not be sent, is said with the exit code for it', async () => {
-  const [wrong, none, nobody] = await Promise.all([
+  const [wrong, none, nobody, nothing] = await Promise.all([
     deliver('wrong', '--url', url),
     deliver(null, '--url', url),
     deliver('right', '--url', 'http://127.0.0.1:9/webhook'),
+    deliver('right', '--url', url, '--delivery', 'd\n1'),
   ])
   expect([wrong.exitCode, wrong.stdout]).toEqual([1, expect.stringMatching(/^401 signature missing or wrong/)])
   expect([none.exitCode, none.stderr]).toEqual([2, expect.stringContaining('WEBHOOK_SECRET is not set')])
   expect([nobody.exitCode, nobody.stderr]).toEqual([2, expect.stringContaining('can not be reached')])
+  expect([nothing.exitCode, nothing.stderr]).toEqual([2, expect.stringMatching(/--delivery is one word .*\[option-value\]/)])
 })

@@ -237,6 +237,7 @@ describe('serve', () => {
       [],
       'PRIVATE_KEY_PATH: /nowhere.pem can not be read: ENOENT',
     ],
+    ['with a key that is none', { ...env, PRIVATE_KEY: key.slice(0, 300) }, [], 'PRIVATE_KEY is no RSA private key'],
     ['in production without owners', { ...env, NODE_ENV: 'production' }, [], 'ALLOWED_OWNERS is not set'],
     ['on a port that is none', env, ['--port', '99999'], '--port is a number from 0 to 65535, not 99999'],
   ]

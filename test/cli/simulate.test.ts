@@ -112,6 +112,11 @@ describe('simulate', () => {
     expect(`${ran.stdout}${ran.stderr}`).not.toMatch(terminalOrders)
   })
 
+  it('says that an event is no name, and ends with 2', { timeout: wallMs }, async () => {
+    const ran = await grokbot(['simulate', scene.write('payload.json', '{}'), '--event', 'x\ny', '--repo', scene.repo])
+    expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringMatching(/--event is one word .*\[option-value\]/)])
+  })
+
   const broken: [name: string, body: string, says: RegExp][] = [
     ['no JSON', '{"a":', /is not JSON/],
     ['no object', '[1]', /is not a JSON object/],

@@ -40,7 +40,7 @@ test.each([
   }
 })
 
-test('of two workers the one that is told to go while a tool runs hands its task to the other, and people can read it', {
+test('Q81: of two workers the one that is told to go while a tool runs hands its task to the other, and people can read it', {
   timeout,
 }, async () => {
   const redis = await startRedis()

@@ -6,7 +6,7 @@ import { findFaults } from './oracle.ts'
 import { nextTurn, sampleFiles } from './scenes.ts'
 import { chainFault, leftAfterAll, openStage, type Stage, waitForEnd } from './stage.ts'
 
-test('a process stopped for longer than its lease writes nothing after it goes on: another has the task', {
+test('Q76: a process stopped for longer than its lease writes nothing after it goes on: another has the task', {
   timeout: 120_000,
 }, async () => {
   const stage = await openStage({ script: nextTurn, files: sampleFiles })

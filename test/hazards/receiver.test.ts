@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -78,6 +79,7 @@ const send = (body: object | Buffer, more: Partial<Parameters<typeof sendDeliver
     id: `h-${++ids}`,
     ...more,
   })
+const signed = (key: string, text: string) => `sha256=${createHmac('sha256', key).update(text).digest('hex')}`
 const isStored = (id: string) => ledger.knowsDelivery(id)
 async function until(holds: () => Promise<boolean>, what: string) {
   for (const end = Date.now() + 15_000; !(await holds()); await new Promise(resolve => setTimeout(resolve, 20)))
@@ -104,7 +106,7 @@ describe('Q01: the signature is over the bytes as they came', () => {
   })
 })
 
-describe('Q02: nothing is taken without a good signature, and there is no start without a secret', () => {
+describe('Q02, A06: nothing is taken without a good signature, and there is no start without a secret', () => {
   const settings = { ...appSettings('http://127.0.0.1:1', 'looked at later'), ...modelSettings('http://127.0.0.1:1') }
   test.each<[string, Record<string, string>, string]>([
     ['without a secret', { WEBHOOK_SECRET: '' }, 'set WEBHOOK_SECRET'],
@@ -138,6 +140,8 @@ describe('Q02: nothing is taken without a good signature, and there is no start 
     ['one that is too short', { 'x-hub-signature-256': 'sha256=00' }],
     ['one that is too long', { 'x-hub-signature-256': `sha256=${'0'.repeat(4_000)}` }],
     ['an empty one', { 'x-hub-signature-256': '' }],
+    ['one made with another secret', { 'x-hub-signature-256': signed('another', '{"action":"created"}') }],
+    ['one of the same JSON written another way', { 'x-hub-signature-256': signed(secret, '{ "action": "created" }') }],
   ])('%s: 401, and nothing is stored', async (_, headers) => {
     const { id, status } = await send({ action: 'created' }, { headers })
     expect([status, await isStored(id)]).toEqual([401, false])

@@ -133,3 +133,12 @@ describe('A01, A02: who may not write starts nothing, by whatever hand', () => {
     expect([await commands(), app.ours(), app.reactions()]).toEqual([[], [], []])
   })
 })
+
+test.each([
+  ['who asked', 'mona'],
+  ['somebody who may only read', 'lena'],
+])('A08: an approval by %s sends nothing that was not sent before: there is nothing yet that waits for one', async (_, author) => {
+  await app.comment('/grok fix')
+  await app.comment(`/grok approve ${'9c41d7e2'.repeat(4)}`, author)
+  expect(await commands()).toEqual(['fix taken', 'approve refused'])
+})

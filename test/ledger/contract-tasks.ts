@@ -129,7 +129,7 @@ export function claims({ of }: Each): void {
     expect(await other.claimNext(claimOptions())).toBeNull()
   })
 
-  it('runs the tasks of one lane one after another, even those of higher priority', async () => {
+  it('Q83: runs the tasks of one lane one after another, even those of higher priority', async () => {
     const { ledger } = of()
     await ledger.acceptTask(taskOf('T1', { laneKey: 'pull-7' }))
     await ledger.acceptTask(taskOf('T2', { laneKey: 'pull-7', priority: 0 }))
@@ -183,7 +183,7 @@ export function claims({ of }: Each): void {
     expect([await ledger.claimNext(options), await ledger.claimNext(options)]).toMatchObject([{ taskId: 'T1' }, { taskId: 'T2' }])
   })
 
-  it('says `exhausted` after the last recovery, and again if whoever ends the task dies too', async () => {
+  it('Q77: says `exhausted` after the last recovery, and again if whoever ends the task dies too', async () => {
     const { ledger } = of()
     await running(ledger)
     const taken: boolean[] = []

@@ -157,7 +157,7 @@ describe('a Redis that may drop keys', () => {
   const reason = (policy: string) =>
     `its maxmemory-policy is ${policy}, under which keys may be dropped: set noeviction (CONFIG SET maxmemory-policy noeviction, and in its configuration file)`
 
-  it('is refused with its policy and the way out, and used as soon as that was gone', async () => {
+  it('Q82: is refused with its policy and the way out, and used as soon as that was gone', async () => {
     const evicting = await ownRedis(['--maxmemory-policy', 'allkeys-lru'])
     const queue = openIt(evicting.url)
     const listener = listenTo(queue)

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
 import { importRules, readImportTable } from '../../tools/import-rules.ts'
-import { exceptions, tidyRules } from './tidy-rules.ts'
+import { exceptions, settled, tidyRules } from './tidy-rules.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const { stdout } = await execa('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
@@ -84,3 +84,8 @@ async function lint(file: string, text: string): Promise<string> {
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+test('every hazard and attack that is settled has a test that is named after it', () => {
+  const named = new Set(files.filter(({ path }) => path.startsWith('test/')).flatMap(({ text }) => text.match(/\b[A-FQ]\d\d\b/g) ?? []))
+  expect(settled.filter(id => !named.has(id))).toEqual([])
+})

@@ -29,7 +29,9 @@ const made = (number: number) =>
     )
     .filter(({ url }) => url.includes(`/${number}/`)).length
 
-test('an answer is one comment: our line about it, the words of the model, and which files were read', { timeout }, async () => {
+test('Q72: an answer is one comment, and nothing else was sent: our line about it, the words of the model, and which files were read', {
+  timeout,
+}, async () => {
   const { number } = issue()
   const before = stage.simulator.model.requests.length
   const state = await repo.say(number, '/grok ask why does it stop at five?', {

@@ -96,7 +96,7 @@ test('one that could not be finished while GitHub was away, or before the proces
   ).toEqual([])
 })
 
-test('an answer of GitHub that is lost leaves one check run', { timeout }, async () => {
+test('Q69: an answer of GitHub that is lost leaves one check run', { timeout }, async () => {
   const delivery = await openDelivery(stage, { checkRun: true })
   await delivery.makeCheckRun()
   stage.simulator.github.fail({ method: 'PATCH', path: /check-runs/, fault: { kind: 'cut', when: 'after' } })

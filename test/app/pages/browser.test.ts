@@ -66,7 +66,7 @@ const outline = () =>
   inPage<string[]>(`[...document.querySelectorAll('*')].map(node => [node.localName, ...node.getAttributeNames()].join(' '))`)
 const times = async (words: string) => (await inPage<string>('document.body.innerText')).split(words).length
 
-describe('hostile text', () => {
+describe('F05: hostile text', () => {
   test('runs, loads and changes nothing, and is seen as often as plain words are', async () => {
     await page.goto(scene.link('t_plain'))
     await openAll()

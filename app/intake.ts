@@ -11,7 +11,7 @@ import { parseCommands } from './parse-commands.ts'
 import { type Decided, dayBudgetsOf, proposeTask, type TaskSettings } from './propose-task.ts'
 import { type Asked, type EventRead, readEvent } from './read-event.ts'
 import { renderReply } from './render-reply.ts'
-import { showQueued } from './show-queued.ts'
+import { type QueuedPorts, showQueued } from './show-queued.ts'
 import { wasSaid } from './was-said.ts'
 
 export type IntakeSettings = TaskSettings &
@@ -20,6 +20,7 @@ export type IntakeSettings = TaskSettings &
 export type IntakePorts = FactsPorts & {
   ledger: Ledger
   queue: Queue
+  link: QueuedPorts['link']
   settings(): Promise<IntakeSettings>
   newTaskId(): string
   now(): number

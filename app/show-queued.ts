@@ -4,7 +4,12 @@ import { appLimits } from './limits.ts'
 import type { Decided } from './propose-task.ts'
 import { renderQueued } from './render-queued.ts'
 
-export type QueuedPorts = { ledger: Pick<Ledger, 'append' | 'effect' | 'readEvents' | 'runsAhead' | 'task' | 'tasks'>; now(): number }
+export type QueuedPorts = {
+  ledger: Pick<Ledger, 'append' | 'effect' | 'readEvents' | 'runsAhead' | 'task' | 'tasks'>
+  /** Where people read about a task; null: this installation has no pages. */
+  link: ((taskId: string, acceptedAt: number) => string) | null
+  now(): number
+}
 
 /**
  * Prepares the one comment of a task that has to wait for others: from its start on its worker edits the same one, so that
@@ -14,13 +19,16 @@ export async function showQueued(
   taskId: string,
   { asked, gathered, verb }: Pick<Decided, 'asked' | 'gathered'> & { verb: string },
   prefix: string,
-  { ledger, now }: QueuedPorts,
+  { ledger, link, now }: QueuedPorts,
 ): Promise<void> {
   const ahead = (await ledger.runsAhead(taskId))?.repository ?? 0
   if (ahead === 0 || (await ledger.effect(effectId(taskId, { kind: 'progress', ordinal: 1 })))) return
   const { id: repositoryId, owner, name } = asked.repository
   const usualMs = await usualRunMs(`${owner}/${name}`, { ledger })
-  const body = renderQueued({ asked, facts: gathered.facts, ahead, usualMs, verb, prefix, now: now() })
+  const acceptedAt = (await ledger.task(taskId))?.acceptedAt
+  // A private repository may keep its pages to itself, which nobody knows before its configuration was read.
+  const page = acceptedAt !== undefined && gathered.visibility === 'public' ? (link?.(taskId, acceptedAt) ?? null) : null
+  const body = renderQueued({ asked, facts: gathered.facts, ahead, usualMs, verb, prefix, page, now: now() })
   const place = { owner, repo: name, repositoryId, installationId: asked.installationId }
   const intent = { ...place, number: asked.subject.number, since: asked.createdAt, commentId: null, body }
   const proposal: EffectProposal = { kind: 'progress', ordinal: 1, intent }

@@ -19,6 +19,7 @@ import { countIntake } from './metrics/count-intake.ts'
 import { loopOf, openOperations } from './open-operations.ts'
 import { openPages } from './open-pages.ts'
 import { type OutboxLead, openOutboxLead } from './outbox-lead.ts'
+import { pageLink } from './page-link.ts'
 import type { Parts } from './parts.ts'
 import { taskLimitsOf } from './read-operator.ts'
 
@@ -121,14 +122,11 @@ async function openReceiver(
   return server
 }
 
-function intakePorts(
-  options: FirstHalfOptions,
-  github: GitHubApp,
-  { ledger, queue, settings }: Parts,
-  meter: ReturnType<typeof countIntake>,
-) {
+function intakePorts(options: FirstHalfOptions, github: GitHubApp, parts: Parts, meter: ReturnType<typeof countIntake>) {
+  const { ledger, queue, settings } = parts
   return {
     github,
+    link: pageLink(parts),
     ledger,
     queue,
     now: Date.now,

@@ -1,10 +1,9 @@
 import type { ModelEndpoint } from '../config-schema/index.ts'
-import { renderLink } from '../domain/index.ts'
 import type { GitHubApp } from '../github/index.ts'
 import { registerSecret } from '../telemetry/index.ts'
-import { type ClaimLoop, type Signer, startClaimLoop, type TaskProgress, type WorkerPorts } from '../worker/index.ts'
+import { type ClaimLoop, type Signer, startClaimLoop, type TaskProgress } from '../worker/index.ts'
 import { countWork } from './metrics/count-work.ts'
-import { readLinkKey } from './open-pages.ts'
+import { pageLink } from './page-link.ts'
 import type { Parts } from './parts.ts'
 import { sandboxUser } from './sandbox-user.ts'
 import { takeSlot } from './take-slot.ts'
@@ -48,12 +47,4 @@ export function startSecondHalf({ github, model, signer, allowedOwners, progress
     settings: async () => settings(),
     now: Date.now,
   })
-}
-
-/** Null: nobody said where this installation is reached from outside. */
-function pageLink({ environment, dataDir, settings }: Parts): WorkerPorts['link'] {
-  const baseUrl = environment.GROKBOT_URL
-  if (baseUrl === undefined) return null
-  const key = readLinkKey(dataDir)
-  return (taskId, acceptedAt) => renderLink({ baseUrl, taskId, now: acceptedAt, keepMs: settings().limits.linkKeepMs }, key)
 }

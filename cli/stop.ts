@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { requestCancel } from '../app/index.ts'
 import type { Environment } from '../config-schema/index.ts'
+import { took } from '../domain/index.ts'
 import type { TaskRow } from '../ledger/index.ts'
 import { escapeText, toSafeJson } from './escape.ts'
 import { exitCodes, UsageError } from './exit.ts'
@@ -9,7 +10,6 @@ import { readOperator } from './read-operator.ts'
 import { keepStopped } from './run/keep-stopped.ts'
 import { endOrphan } from './tasks/end-orphan.ts'
 import { findTask, type OpenedLedger, withLedger } from './tasks/open-ledger.ts'
-import { took } from './view/units.ts'
 
 type Options = { data?: string; json?: boolean; all?: boolean; wait: string }
 

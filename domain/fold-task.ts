@@ -43,6 +43,7 @@ function openDraft(from: TaskState): Draft {
 
 function applyEvent(draft: Draft, event: RecordedEvent): void {
   const { state } = draft
+  const quietMs = Math.max(0, event.at - state.lastAt)
   state.seq = event.seq
   state.lastAt = event.at
   if (event.payload === null) {
@@ -57,7 +58,7 @@ function applyEvent(draft: Draft, event: RecordedEvent): void {
       state.refused = { ...event.payload, actor: event.actor, at: event.at }
       return
     case 'attempt.started':
-      state.attempts.push({ ...event.payload, attempt: event.attempt, at: event.at })
+      state.attempts.push({ ...event.payload, attempt: event.attempt, at: event.at, quietMs })
       return
     case 'cancel.requested':
       // The first request counts; a second one changes nothing.

@@ -61,7 +61,7 @@ export {
   type Usage,
 } from './event.ts'
 export { type EvidenceRow, evidenceRows } from './evidence-rows.ts'
-export { duration, money } from './figures.ts'
+export { duration, money, took } from './figures.ts'
 export { foldTask } from './fold-task.ts'
 export { type CellResult, type CheckEvidence, hasPassed, type Judgement, judgeEvidence } from './judge-evidence.ts'
 export { lackWords, lastSandbox } from './last-sandbox.ts'

@@ -32,7 +32,8 @@ export type TaskState = {
   spent: Spent
 }
 
-type AttemptState = Payload<'attempt.started'> & { attempt: number; at: number }
+/** `quietMs`: how long nothing had been recorded before it. */
+type AttemptState = Payload<'attempt.started'> & { attempt: number; at: number; quietMs: number }
 
 export type SessionState = {
   started: Payload<'session.started'> | null

@@ -1,4 +1,4 @@
-import { duration, money, resultWords, type TaskState } from '../domain/index.ts'
+import { duration, money, type Payload, resultWords, type TaskState } from '../domain/index.ts'
 import { withoutSecrets } from '../telemetry/index.ts'
 import { workerLimits } from './limits.ts'
 import { countFiles, filesRead } from './read-files.ts'
@@ -52,12 +52,18 @@ function doneLines(state: TaskState): string[] {
   const lines = [
     ...(setup && setup.commands.length > 0 ? [`\`${inCode(setup.commands.join('; '))}\` exits ${setup.exitCode ?? 'unknown'}`] : []),
     ...readLine(state),
-    ...calls
-      .filter(call => !call.readOnly)
-      .map(({ meta, exitCode }) => `\`${inCode(labelOf(meta))}\`${exitCode === null ? '' : ` exits ${exitCode}`}`),
+    ...calls.flatMap(callLine),
     ...checks.newCodeNewTests.map(check => `check \`${inCode(check.name)}\`, ${resultWords(check)}`),
   ]
   return lines.slice(-workerLimits.linesOfWorkMax).map(line => `- Done: ${line}`)
+}
+
+/** What changed something; what was denied or broke did not. */
+function callLine({ kind, readOnly, status, meta, exitCode }: Payload<'tool.settled'>): string[] {
+  if (readOnly || kind === 'plan' || (exitCode === null && status !== 'ok')) return []
+  const what = `\`${inCode(labelOf(meta))}\``
+  if (exitCode !== null) return [`${what} exits ${exitCode}`]
+  return [kind === 'edit' ? `edited ${what}` : kind === 'write' ? `wrote ${what}` : what]
 }
 
 /** The subject stands in the session's first request. */

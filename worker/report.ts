@@ -36,11 +36,14 @@ function wordsOf(update: TaskProgress): string | null {
     case 'check':
       return update.state === 'running' ? `check \`${update.name.replaceAll('`', ' ')}\`` : null
     case 'session':
-      return update.update.kind === 'tool-started'
-        ? `${toolWords[update.update.verb]} \`${update.update.label.replaceAll('`', ' ')}\``
-        : null
+      return sessionWords(update.update)
     case 'opened':
     case 'ended':
       return null
   }
+}
+
+function sessionWords(update: Extract<TaskProgress, { kind: 'session' }>['update']): string | null {
+  if (update.kind === 'turn') return stageWords.session
+  return update.kind === 'tool-started' ? `${toolWords[update.verb]} \`${update.label.replaceAll('`', ' ')}\`` : null
 }

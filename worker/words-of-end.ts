@@ -1,4 +1,4 @@
-import { duration, money, type TaskState } from '../domain/index.ts'
+import { duration, money, type TaskState, took } from '../domain/index.ts'
 import { makeInert } from '../effects/index.ts'
 import { withoutSecrets } from '../telemetry/index.ts'
 import type { TaskEnd } from './decide-end.ts'
@@ -35,7 +35,8 @@ export function resumedLines({ attempts }: TaskState): string[] {
   const last = attempts.findLast(attempt => attempt.recovers !== null)
   if (!last) return []
   const elsewhere = attempts.some(({ attempt, owner }) => attempt === last.recovers && owner !== last.owner)
-  return [`Resumed${elsewhere ? ' on another worker' : ''} at ${clock(last.at)} UTC; nothing was asked or posted twice.`]
+  const after = ` after ${took(last.quietMs)}`
+  return [`Resumed${elsewhere ? ' on another worker' : ''} at ${clock(last.at)} UTC${after}; nothing was asked or posted twice.`]
 }
 
 export function linksOf({ taint }: TaskState): 'shown' | 'kept' {

@@ -1,12 +1,12 @@
 import type { Environment } from '../../config-schema/index.ts'
-import type { TaskAccepted, TaskState } from '../../domain/index.ts'
+import { type TaskAccepted, type TaskState, took } from '../../domain/index.ts'
 import { redact, redactStrings } from '../../telemetry/index.ts'
 import type { TaskProgress } from '../../worker/index.ts'
 import { escapeShort, escapeText, toSafeJson } from '../escape.ts'
 import type { RunOptions } from '../run.ts'
 import { cutTo, pad } from '../view/columns.ts'
 import { sandboxText } from '../view/sandbox-text.ts'
-import { money, plural, took } from '../view/units.ts'
+import { money, plural } from '../view/units.ts'
 import { openView, silentView, type View, type ViewHead } from '../view/view.ts'
 
 /** Where a run's words go: people read standard error, programs standard output. */

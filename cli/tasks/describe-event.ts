@@ -1,5 +1,4 @@
-import type { EventType, Payload, RecordedEvent } from '../../domain/index.ts'
-import { took } from '../view/units.ts'
+import { type EventType, type Payload, type RecordedEvent, took } from '../../domain/index.ts'
 
 /** One line for each type of event: what happened, in the words of its payload. Foreign text in it is not escaped yet. */
 const lines: { [Type in EventType]: (payload: Payload<Type>) => string } = {

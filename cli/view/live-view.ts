@@ -1,7 +1,8 @@
+import { took } from '../../domain/index.ts'
 import type { TaskProgress } from '../../worker/index.ts'
 import { cutTo, pad, width } from './columns.ts'
 import { begunRow, type Detail, linesUnder, type Row, rowOf, type Spent, spentOf, spentText } from './rows.ts'
-import { bytes, clock, plural, took } from './units.ts'
+import { bytes, clock, plural } from './units.ts'
 import type { View, ViewOptions } from './view.ts'
 
 const tickMs = 1_000

@@ -1,7 +1,8 @@
+import { took } from '../../domain/index.ts'
 import type { TaskProgress } from '../../worker/index.ts'
 import { pad } from './columns.ts'
 import { type Detail, linesUnder, type Row, rowOf } from './rows.ts'
-import { clock, took } from './units.ts'
+import { clock } from './units.ts'
 import type { View, ViewOptions } from './view.ts'
 
 /** One line an event, never rewritten, no colour: for logs, pipes and CI. */

@@ -6,12 +6,6 @@ export function clock(ms: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`
 }
 
-/** How long one thing took: `0.2 s`, `12 s`, `3 min`. */
-export function took(ms: number): string {
-  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`
-  return ms < 180_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`
-}
-
 export function bytes(count: number): string {
   if (count < 1024) return `${count} B`
   if (count < 1024 ** 2) return `${Math.round(count / 1024)} KB`

@@ -58,6 +58,7 @@ export async function openApp(): Promise<App> {
     ledger,
     queue,
     now,
+    link: null,
     allowedOwners: ['octo'],
     allowedBots: [],
     readSwitch: async () => 'on',

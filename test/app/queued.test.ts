@@ -46,6 +46,25 @@ test('a task that has to wait is shown with what is ahead of it, one that has no
   ])
 })
 
+test('where there are pages, the one of a public repository’s task is linked', async () => {
+  app.intake.link = (taskId, acceptedAt) => `https://grok.example/r/${taskId}?k=${acceptedAt}`
+  await say('/grok fix')
+  await say('/grok fix once more')
+  await app.send()
+  const page = `https://grok.example/r/t_2?k=${(await app.ledger.task('t_2'))?.acceptedAt}`
+  expect(app.ours()[0]).toContain(`. [Run page](${page}) · \`/grok cancel\` stops it`)
+})
+
+test('the page of a private one’s is not: it may keep its record to itself', async () => {
+  app.intake.link = () => 'https://grok.example/r/t_2'
+  const repository = app.simulator.github.state.repositories.get('octo/parser')
+  if (repository) repository.private = true
+  await say('/grok fix')
+  await say('/grok fix once more')
+  await app.send()
+  expect(app.ours().join()).toMatch(/queued, 1 run ahead(?!.*grok\.example)/s)
+})
+
 test('how long it takes is said once there are runs of the repository to judge by', async () => {
   await say('/grok fix')
   await begin('t_1')

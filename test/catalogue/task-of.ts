@@ -18,7 +18,7 @@ export function stateOf(change: Partial<TaskState> = {}): TaskState {
   return {
     ...empty,
     accepted: { ...accepted, actor: 'github:7', at: startedAt },
-    attempts: [{ attempt: 1, owner: 'worker-1', recovers: null, at: startedAt }],
+    attempts: [{ attempt: 1, owner: 'worker-1', recovers: null, at: startedAt, quietMs: 0 }],
     session: { started: null, turns: [], openRequest: null, failures: [], ended: payloads['session.ended'] },
     change: payloads['change.collected'],
     verdict: { verdict: 'proven', reasons: [] },

@@ -5,6 +5,8 @@ const markdown = new MarkdownIt('commonmark', { html: true }).enable('table')
 const proseWordsMax = 150
 const foldLinesMax = 25
 /** By what the text is: a reader of mail sees the first of it. */
+/** Of what tells how a run goes, above the first fold. */
+const progressLinesMax = 12
 const linesMax: Partial<Record<Text['surface'], number>> = { comment: 60, 'pull request': 120, remark: 40 }
 const vagueLinks = new Set(['here', 'link', 'this', 'click here', ''])
 
@@ -18,6 +20,10 @@ export function lintText({ surface, body }: Text): string[] {
   if (surface === 'check run' && markers.length > 0) faults.push('a check run has no marker')
   if (lines.length > (linesMax[surface] ?? Number.POSITIVE_INFINITY)) faults.push(`${lines.length} lines`)
   if (/\p{Extended_Pictographic}/u.test(body)) faults.push('an emoji')
+  if (lines[0]?.includes(' kind=progress ')) {
+    const told = (body.split('<details>')[0] ?? '').trim().split('\n').slice(1)
+    if (told.length > progressLinesMax) faults.push(`${told.length} lines of progress`)
+  }
   faults.push(...lintBlocks(body), ...lintFold(surface, body))
   return faults
 }

@@ -2,22 +2,20 @@ import type { Issue, Repository } from '../../simulator/github/state.ts'
 import type { FakeGitHub } from '../../simulator/index.ts'
 
 /** What one of our texts is, which says how long it may be. */
-export type Text = { surface: 'comment' | 'pull request' | 'review' | 'remark' | 'check run'; body: string; edits: number }
+export type Text = { surface: 'comment' | 'pull request' | 'review' | 'remark' | 'check run'; body: string }
 
-/** Everything of ours that people see in a repository, in order of its making, without our markers' secrets. */
+/** Everything of ours that people see in a repository, or saw before it was edited, in order of its making. */
 export function textsOf(repository: Repository): Text[] {
-  const comments = [...repository.comments.values()].filter(isOurs).map(({ versions }) => {
-    return { surface: 'comment' as const, body: versions.at(-1)?.body ?? '', edits: versions.length - 1 }
-  })
+  const comments = [...repository.comments.values()].filter(isOurs)
   const pulls = [...repository.issues.values()].filter(issue => issue.pull && isOurs(issue))
   const reviews = [...repository.reviews.values()].filter(isOurs).filter(({ body }) => body !== '')
   const checkRuns = [...repository.checkRuns.values()]
   return [
-    ...comments,
-    ...pulls.map(({ body }) => ({ surface: 'pull request' as const, body: body ?? '', edits: 0 })),
-    ...reviews.map(({ body }) => ({ surface: 'review' as const, body, edits: 0 })),
-    ...[...repository.reviewComments.values()].filter(isOurs).map(({ body }) => ({ surface: 'remark' as const, body, edits: 0 })),
-    ...checkRuns.map(({ output }) => ({ surface: 'check run' as const, body: output.summary ?? '', edits: 0 })),
+    ...comments.flatMap(({ versions }) => versions.map(({ body }) => ({ surface: 'comment' as const, body }))),
+    ...pulls.map(({ body }) => ({ surface: 'pull request' as const, body: body ?? '' })),
+    ...reviews.map(({ body }) => ({ surface: 'review' as const, body })),
+    ...[...repository.reviewComments.values()].filter(isOurs).map(({ body }) => ({ surface: 'remark' as const, body })),
+    ...checkRuns.map(({ output }) => ({ surface: 'check run' as const, body: output.summary ?? '' })),
   ]
 }
 
@@ -42,6 +40,20 @@ export function renderSeen(
     )
   })
   return plain(github, `${[...blocks.flat(), ...runs, block('branches', branches.join('\n'))].join('\n\n')}\n`, shas)
+}
+
+/** What an edited comment said one after the other: of each state the last text, of a running one while the model was asked. */
+export function renderVersions(github: FakeGitHub, repository: Repository, number: number, shas: readonly string[]): string {
+  const comment = [...repository.comments.values()].find(row => row.issueNumber === number && isOurs(row) && row.versions.length > 1)
+  const bodies = (comment?.versions ?? []).map(({ body }) => body).filter(body => !/^- Now: (?!asking the model$)/m.test(body))
+  const lasts = bodies.filter((body, index) => stateOf(body) !== stateOf(bodies[index + 1] ?? ''))
+  return plain(github, `${lasts.map(body => block(stateOf(body), body)).join('\n\n')}\n`, shas)
+}
+
+/** The word that our first line has for it, and whether it was resumed. */
+function stateOf(body: string): string {
+  const word = body.split('\n')[1]?.match(/ — ([a-z]+(?: [a-z]+)*)/)?.[1] ?? ''
+  return body.includes('\nResumed') ? `${word}, resumed` : word
 }
 
 function renderThread(repository: Repository, issue: Issue): string[] {
@@ -92,6 +104,7 @@ function plain(github: FakeGitHub, text: string, known: readonly string[]): stri
     .replaceAll(github.url, 'https://api.github.example')
     .replace(/\bt_[0-9A-HJKMNP-TV-Z]{26}\b/g, named('t_TASK'))
     .replace(/\bmac=[\w-]+/g, 'mac=MAC')
+    .replace(/\?k=[\w.-]+/g, '?k=KEY')
     .replace(/\bgrok\/fix-(\d+)-[0-9a-z]{6}\b/g, 'grok/fix-$1-TASK')
     .replace(/\b[0-9a-f]{40}\b/g, sha => shas.get(sha.slice(0, 7)) ?? sha)
     .replace(/\b[0-9a-f]{7}\b/g, sha => shas.get(sha) ?? sha)

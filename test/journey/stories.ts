@@ -9,6 +9,8 @@ const slow: ModelTurn = {
   toolCalls: [{ name: 'grep', arguments: { pattern: 'x' } }],
   fault: { kind: 'latency', ms: 300 },
 }
+/** Longer than any story waits: what happens meanwhile cuts it off, and it is paid as it was estimated. */
+const endless: ModelTurn = { text: '', fault: { kind: 'latency', ms: 60_000 } }
 
 export const stories: readonly Story[] = [
   {
@@ -146,9 +148,9 @@ export const stories: readonly Story[] = [
     notifications: 1,
     async play({ model, repo, github, say, ended, until }) {
       const number = await repo.pull()
-      model(goodFix, slow, slow, slow, slow, slow, slow, done)
+      model(goodFix, endless, done)
       say(number, '/grok fix')
-      await until(([task]) => (task?.session?.turns.length ?? 0) > 0)
+      await until(([task]) => task?.session?.turns.length === 1 && task.session.openRequest !== null)
       github.setIssueState({ repo: repo.name, number, state: 'closed' })
       await ended()
     },
@@ -191,9 +193,9 @@ export const stories: readonly Story[] = [
     notifications: 1,
     async play({ model, issue, say, ended, until }) {
       const number = issue()
-      model(goodFix, slow, slow, slow, slow, slow, slow, slow, slow, done)
+      model(goodFix, endless, done)
       say(number, '/grok fix')
-      await until(([task]) => (task?.session?.turns.length ?? 0) > 1)
+      await until(([task]) => task?.session?.turns.length === 1 && task.session.openRequest !== null)
       say(number, '/grok cancel')
       await ended(2)
     },

@@ -33,7 +33,7 @@ describe('the fold of one event', () => {
   const cases: [EventType, Partial<TaskState>][] = [
     ['task.accepted', { accepted: { ...accepted, actor: 'worker:1', at } }],
     ['task.refused', { refused: { ...refused, actor: 'worker:1', at } }],
-    ['attempt.started', { attempts: [{ owner: 'worker-1', recovers: null, attempt: 1, at }] }],
+    ['attempt.started', { attempts: [{ owner: 'worker-1', recovers: null, attempt: 1, at, quietMs: at }] }],
     ['cancel.requested', { cancel: { ...payloads['cancel.requested'], at } }],
     ['workspace.opened', { workspace: payloads['workspace.opened'] }],
     ['setup.settled', { setup: payloads['setup.settled'] }],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
-import { type Serving, startServe } from '../../cli/start-serve.ts'
+import { startServe } from '../../cli/start-serve.ts'
 import { foldTask, type TaskState } from '../../domain/index.ts'
 import { type Ledger, openSqliteLedger } from '../../ledger/index.ts'
 import { type ModelTurn, type Simulator, startSimulator } from '../../simulator/index.ts'
@@ -17,8 +17,10 @@ export type ServeStage = {
   simulator: Simulator
   ledger: Ledger
   dataDir: string
-  /** Where webhooks go. */
-  url: string
+  /** Where webhooks go; another address after a restart. */
+  url(): string
+  /** Tells the process to go, as SIGTERM does, and starts another one with the same data folder. */
+  restart(): Promise<void>
   /** `octo/<name>` with the sample's files and these on `main`. */
   repository(name: string, files?: Files): Promise<Repo>
   close(): Promise<void>
@@ -75,7 +77,8 @@ const webhookSecret = 'serve-stage-webhook-secret'
 const uidBase = 64_900 + (process.pid % 600)
 const endWallMs = 110_000
 
-export async function openServe(operator: object = {}): Promise<ServeStage> {
+/** `pages`: where its run pages are reached from outside, which no test does; without it nothing links to them. */
+export async function openServe(operator: object = {}, pages?: string): Promise<ServeStage> {
   const folder = mkdtempSync(path.join(tmpdir(), 'grokbot-serve-'))
   chmodSync(folder, 0o711)
   const dataDir = path.join(folder, 'data')
@@ -85,24 +88,30 @@ export async function openServe(operator: object = {}): Promise<ServeStage> {
   const simulator = await startSimulator({ folder: path.join(folder, 'github'), github: { webhookSecret } })
   const { github } = simulator
   for (const login of ['mona', 'lena', 'ravi']) github.addUser({ login })
-  const serving = await startServe({
-    dataDir,
-    host: '127.0.0.1',
-    port: 0,
-    github: { apiUrl: github.url, appId: String(github.appId), privateKey: github.appPrivateKey, webhookSecret },
-    allowedOwners: ['octo'],
-    model: { baseUrl: simulator.model.url, apiKey: 'none', model: 'scripted' },
-    environment: { GROKBOT_DATA: dataDir },
-    logger: silentLogger,
-    progress: () => undefined,
-  })
+  const start = () =>
+    startServe({
+      dataDir,
+      host: '127.0.0.1',
+      port: 0,
+      github: { apiUrl: github.url, appId: String(github.appId), privateKey: github.appPrivateKey, webhookSecret },
+      allowedOwners: ['octo'],
+      model: { baseUrl: simulator.model.url, apiKey: 'none', model: 'scripted' },
+      environment: { GROKBOT_DATA: dataDir, ...(pages ? { GROKBOT_URL: pages } : {}) },
+      logger: silentLogger,
+      progress: () => undefined,
+    })
+  let serving = await start()
   const ledger = openSqliteLedger({ dataDir, durability: 'process', clock: Date.now })
   return {
     simulator,
     ledger,
     dataDir,
-    url: serving.url,
-    repository: (name, files = {}) => openRepo({ name, files, folder, simulator, serving, ledger }),
+    url: () => serving.url,
+    async restart() {
+      await serving.close()
+      serving = await start()
+    },
+    repository: (name, files = {}) => openRepo({ name, files, folder, simulator, url: () => serving.url, ledger }),
     async close() {
       await serving.close()
       await ledger.close()
@@ -112,9 +121,9 @@ export async function openServe(operator: object = {}): Promise<ServeStage> {
   }
 }
 
-type RepoOptions = { name: string; files: Files; folder: string; simulator: Simulator; serving: Serving; ledger: Ledger }
+type RepoOptions = { name: string; files: Files; folder: string; simulator: Simulator; url(): string; ledger: Ledger }
 
-async function openRepo({ name, files, folder, simulator, serving, ledger }: RepoOptions): Promise<Repo> {
+async function openRepo({ name, files, folder, simulator, url, ledger }: RepoOptions): Promise<Repo> {
   const { github, model } = simulator
   const repo = `octo/${name}`
   await github.addRepository({ owner: 'octo', name, from: writeFiles(path.join(folder, name), { ...sampleFiles, ...files }) })
@@ -147,12 +156,12 @@ async function openRepo({ name, files, folder, simulator, serving, ledger }: Rep
     async say(number, body, play) {
       const comment = await github.comment({ repo, number, author: 'mona', body })
       const payload = github.payload.issueComment('created', { repo, commentId: comment.id })
-      return await asked(play, () => github.deliver({ event: 'issue_comment', payload, to: serving.url }))
+      return await asked(play, () => github.deliver({ event: 'issue_comment', payload, to: url() }))
     },
     async sayOnLine(number, body, at, play) {
       const comment = await github.reviewComment({ repo, number, author: 'mona', body, ...at })
       const payload = await github.payload.pullRequestReviewComment('created', { repo, commentId: comment.id })
-      const state = await asked(play, () => github.deliver({ event: 'pull_request_review_comment', payload, to: serving.url }))
+      const state = await asked(play, () => github.deliver({ event: 'pull_request_review_comment', payload, to: url() }))
       return { state, threadId: comment.id }
     },
     ours: number =>

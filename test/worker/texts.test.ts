@@ -19,8 +19,8 @@ const links: RunLinks = {
   patch: 'https://grok.example/r/t_1/change.patch?k=7',
   bundle: 'https://grok.example/r/t_1/bundle.json?k=7',
 }
-const first = { attempt: 1, owner: 'worker-1', recovers: null, at: startedAt }
-const resumed = { attempt: 2, owner: 'worker-2', recovers: 1, at: startedAt + 3 * minute }
+const first = { attempt: 1, owner: 'worker-1', recovers: null, at: startedAt, quietMs: 0 }
+const resumed = { attempt: 2, owner: 'worker-2', recovers: 1, at: startedAt + 3 * minute, quietMs: 830 }
 const pull = { headSha: sha('9'), headRef: 'feature', baseRef: 'main', baseSha: sha('a'), fork: false }
 const check = payloads['check.settled']
 const passing = { ...check, cell: 'newCodeNewTests', name: 'npm test', counts: { passed: 212, failed: 0, skipped: 0 } } as const
@@ -113,7 +113,7 @@ describe('running', () => {
     const lines = running(stateOf({ session: called(...runs), attempts: [first, resumed] })).split('\n')
     expect(lines.length).toBeLessThanOrEqual(12)
     expect(lines.slice(-2)).toEqual([
-      'Resumed on another worker at 14:06 UTC; nothing was asked or posted twice.',
+      'Resumed on another worker at 14:06 UTC after 0.8 s; nothing was asked or posted twice.',
       '<sub>as of 14:05 UTC, updated at most every 15 s</sub>',
     ])
   })
@@ -123,7 +123,7 @@ describe('running', () => {
     const onPull = stateOf({ session, attempts: [first, again] })
     if (onPull.accepted?.subject) onPull.accepted.subject = { ...onPull.accepted.subject, kind: 'pull' }
     const text = running(onPull)
-    expect(text).toContain('Resumed at 14:06 UTC; nothing was asked or posted twice.')
+    expect(text).toContain('Resumed at 14:06 UTC after 0.8 s; nothing was asked or posted twice.')
     expect(text).toContain('- Done: read the pull request and 2 files')
   })
 
@@ -149,7 +149,7 @@ describe('the last words', () => {
       'done, resumed on the way, where nothing is known of a price',
       [
         '**grok fix** — done in 6 min 41 s: #128',
-        'Checks passed: `npm test` (212), `npm run lint`.\nResumed on another worker at 14:06 UTC; nothing was asked or posted twice.',
+        'Checks passed: `npm test` (212), `npm run lint`.\nResumed on another worker at 14:06 UTC after 0.8 s; nothing was asked or posted twice.',
       ].join('\n\n'),
       stateOf({ effects: opened, attempts: [first, resumed], costMicroUsd: 0 }),
       endOf('succeeded'),

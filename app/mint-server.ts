@@ -1,9 +1,9 @@
-import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { classifyError, type GitHubApp, MintCall, passedHeaders } from '../github/index.ts'
 import type { Ledger } from '../ledger/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 import { decideMint } from './decide-mint.ts'
+import { isSameText } from './is-same-text.ts'
 import { appLimits } from './limits.ts'
 import { readAccepted } from './read-accepted.ts'
 
@@ -34,7 +34,7 @@ export function createMintServer(secret: string, ports: MintPorts): Server {
 type Given = { status: number; json: object; headers?: Record<string, string> }
 
 async function answer(request: IncomingMessage, secret: string, ports: MintPorts): Promise<Given> {
-  if (!isBearer(request.headers.authorization ?? '', secret))
+  if (!isSameText(request.headers.authorization ?? '', `Bearer ${secret}`))
     return { status: 401, json: { message: 'the secret of this installation is missing' } }
   const call = `${request.method} ${request.url}`
   if (call === 'GET /identity') return { status: 200, json: { ...(await ports.github.identity()), apiUrl: ports.apiUrl } }
@@ -87,11 +87,6 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     // What is no JSON is no call, and is refused as one that does not fit.
     return null
   }
-}
-
-function isBearer(given: string, secret: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(`Bearer ${secret}`)]
-  return one.length === other.length && timingSafeEqual(one, other)
 }
 
 function reply(response: ServerResponse, { status, json, headers }: Given) {

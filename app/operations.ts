@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { QueueHealth } from '../queue/index.ts'
 import type { Logger } from '../telemetry/index.ts'
+import { isSameText } from './is-same-text.ts'
 
 export type OperationsPorts = {
   /** Why this process should be started again; null = it lives. */
@@ -46,16 +46,11 @@ function bellWords(queue: QueueHealth): string {
 async function answerMetrics(request: IncomingMessage, { metrics, metricsToken }: OperationsPorts): Promise<TextAnswer> {
   if (metrics === null) return { status: 404, text: 'this process has no metrics\n' }
   if (metricsToken !== null) {
-    if (!isToken(request.headers.authorization, metricsToken))
+    if (!isSameText(request.headers.authorization ?? '', `Bearer ${metricsToken}`))
       return { status: 401, text: 'GROKBOT_METRICS_TOKEN is needed, as bearer\n', headers: { 'www-authenticate': 'Bearer' } }
   } else if (!isOfThisMachine(request)) return { status: 403, text: 'from this machine only; elsewhere set GROKBOT_METRICS_TOKEN\n' }
   const { contentType, text } = await metrics()
   return { status: 200, text, headers: { 'content-type': contentType, 'cache-control': 'no-store' } }
-}
-
-function isToken(given: string | undefined, token: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given ?? ''), digest(`Bearer ${token}`))
 }
 
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']

@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { crashpoint, type Logger } from '../telemetry/index.ts'
+import { isSameText } from './is-same-text.ts'
 import { appLimits } from './limits.ts'
 import type { TextAnswer } from './operations.ts'
 import type { createPages } from './pages/create-pages.ts'
@@ -154,9 +155,7 @@ async function readBody(
 }
 
 function isSigned(body: Buffer, signature: string, secret: string): boolean {
-  const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
-  const given = Buffer.from(signature)
-  return given.length === expected.length && timingSafeEqual(given, expected)
+  return isSameText(signature, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
 }
 
 /** The `action` of a JSON object; '' when it has none, null when the bytes are no JSON object. */

@@ -1,6 +1,6 @@
 import type { Octokit } from '@octokit/rest'
+import type { RepositoryName } from './repository-name.ts'
 
-type RepositoryName = { owner: string; repo: string }
 export type CheckRunFound = { id: number; url: string; status: string; conclusion: string | null; title: string; summary: string }
 export type CheckRunText = {
   status: 'queued' | 'in_progress' | 'completed'

@@ -1,6 +1,6 @@
 import type { Octokit } from '@octokit/rest'
+import type { RepositoryName } from './repository-name.ts'
 
-type RepositoryName = { owner: string; repo: string }
 export type CommentFound = { id: number; body: string; author: string; url: string }
 
 const perPage = 100

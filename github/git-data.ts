@@ -1,6 +1,5 @@
 import type { Octokit } from '@octokit/rest'
-
-type RepositoryName = { owner: string; repo: string }
+import type { RepositoryName } from './repository-name.ts'
 
 /** `content` null = the path is taken away; text is what stands in the file, an id is an object that is there already. */
 export type TreeEntry = { path: string; mode: string } & ({ text: string } | { sha: string | null })

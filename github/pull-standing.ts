@@ -1,7 +1,6 @@
 import type { Octokit } from '@octokit/rest'
 import { classifyError } from './classify-error.ts'
-
-type RepositoryName = { owner: string; repo: string }
+import type { RepositoryName } from './repository-name.ts'
 
 /** Of a pull request, what may have changed while it was worked on. */
 export type PullStanding = {

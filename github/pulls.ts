@@ -1,6 +1,6 @@
 import type { Octokit } from '@octokit/rest'
+import type { RepositoryName } from './repository-name.ts'
 
-type RepositoryName = { owner: string; repo: string }
 export type PullFound = { number: number; url: string; body: string; author: string; headSha: string; draft: boolean; state: string }
 export type NewPull = { head: string; base: string; title: string; body: string; draft: boolean }
 

@@ -1,8 +1,7 @@
 import type { Octokit } from '@octokit/rest'
 import { type Role, roles } from '../domain/index.ts'
 import { statusOf } from './classify-error.ts'
-
-type RepositoryName = { owner: string; repo: string }
+import type { RepositoryName } from './repository-name.ts'
 
 /**
  * The actor's role from the collaborators API, the only truth about it; the webhook's association is a hint. 404 means

@@ -1,7 +1,7 @@
 import type { Octokit } from '@octokit/rest'
 import type { CommentFound } from './comments.ts'
+import type { RepositoryName } from './repository-name.ts'
 
-type RepositoryName = { owner: string; repo: string }
 export type NewReview = {
   /** The commit whose lines are meant. */
   headSha: string

@@ -31,7 +31,11 @@ const Report = z.object({
 const root = path.resolve(import.meta.dirname, '..')
 const Budget = z.record(z.string(), z.number())
 const budget = Budget.parse(JSON.parse(readFileSync(path.join(root, 'test/budget.json'), 'utf8')))
-const suites = process.argv.slice(2).filter(name => !name.startsWith('-'))
+// As they are said, and as a shell completes them.
+const suites = process.argv
+  .slice(2)
+  .filter(name => !name.startsWith('-'))
+  .map(name => name.replace(/^test\//, ''))
 /** Long files with about how many seconds each takes alone. */
 const longFiles = z.record(z.string(), z.number()).parse(JSON.parse(readFileSync(path.join(root, 'test/long.json'), 'utf8')))
 /** They take turns: each commit runs some of them, of about the same length together, and none is left out for long. */

@@ -1,0 +1,1 @@
+export type RepositoryName = { owner: string; repo: string }

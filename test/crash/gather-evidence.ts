@@ -4,7 +4,7 @@ import path from 'node:path'
 import { readKeys } from '../../cli/read-keys.ts'
 import { dayBudgets, findChainFault, type RecordedEvent, verifyBundle } from '../../domain/index.ts'
 import type { Evidence, TaskEvidence, Thing } from './evidence.ts'
-import { leftProcesses, repo, type Stage } from './stage.ts'
+import { leftAfterAll, repo, type Stage } from './stage.ts'
 
 /** More tasks than any stage has. */
 const tasksMax = 100
@@ -29,7 +29,7 @@ export async function gatherEvidence(stage: Stage, { calmAt, disturbances }: Pic
     tasks,
     reserved: await reservedOf(stage, tasks),
     openOwners: await ledger.runningOwners(),
-    leftovers: [...leftProcesses(stage), ...runFolders(stage), ...workTrees(stage)],
+    leftovers: [...(await leftAfterAll(stage)), ...runFolders(stage), ...workTrees(stage)],
   })
 }
 

@@ -18,7 +18,7 @@ export async function askModel(session: SessionContext, turn: number): Promise<M
     session.budget.learn(recorded.answer.usage, session.chat.bytes())
     return { kind: 'answered', answer: recorded.answer }
   }
-  if (recorded?.failure) return endAfterFailure(session, recorded.failure.kind, recorded.failure.message)
+  if (recorded?.failure) return endAfterFailure(session, recorded.failure)
   const stopped = stoppedStep(session) ?? (await session.stop.race(killedStep(session))) ?? stoppedStep(session)
   return stopped ?? ask(session, turn, recorded?.openRequests.length ?? 0)
 }
@@ -62,7 +62,7 @@ async function recordSample(
       commandId: `turn:${turn}:failure`,
       payload: { turn, kind, message, tries: sample.tries, usage },
     })
-    return recorded ? endAfterFailure(session, kind, message) : { kind: 'left' }
+    return recorded ? endAfterFailure(session, { kind, message, tries: sample.tries }) : { kind: 'left' }
   }
   const usage = bookAnswer(session, sample, request.bytes)
   const answer = {
@@ -110,8 +110,10 @@ async function killedStep(session: SessionContext): Promise<ModelStep | null> {
   return { kind: 'end', reason: 'cancelled', text: 'The kill switch could not be read.' }
 }
 
-function endAfterFailure(session: SessionContext, kind: string, message: string): ModelStep {
+type RecordedFailure = Pick<Payload<'model.failed'>, 'kind' | 'message' | 'tries'>
+
+function endAfterFailure(session: SessionContext, { kind, message, tries }: RecordedFailure): ModelStep {
   if (kind === 'cancelled') return { kind: 'end', reason: session.stop.reason() === 'deadline' ? 'deadline' : 'cancelled', text: '' }
   const hint = Object.hasOwn(failures, kind) ? failures[kind as FailureKind].hint : kind
-  return { kind: 'end', reason: 'model-error', text: `${kind}: ${hint} (${message})` }
+  return { kind: 'end', reason: 'model-error', text: `${hint} (${message.replace(/\.$/, '')}${tries > 1 ? `; ${tries} tries` : ''})` }
 }

@@ -12,6 +12,7 @@ const codes = {
   'told-not-to': 'model-limiting',
   certificate: 'model-silent',
   'rate-limited': 'model-limiting',
+  overloaded: 'model-silent',
   server: 'model-silent',
   connect: 'model-silent',
   reset: 'model-silent',

@@ -16,6 +16,7 @@ export const failures = {
   'told-not-to': { retry: 'never', billed: 'no', hint: 'the endpoint asked not to try again' },
   certificate: { retry: 'never', billed: 'no', hint: "the endpoint's gateway has no working TLS connection behind it" },
   'rate-limited': { retry: 'once', billed: 'no', hint: 'the endpoint is limiting requests' },
+  overloaded: { retry: 'backoff', billed: 'no', hint: 'the endpoint takes no requests just now' },
   server: { retry: 'backoff', billed: 'maybe', hint: 'the endpoint failed' },
   connect: { retry: 'backoff', billed: 'no', hint: 'the endpoint could not be reached' },
   reset: { retry: 'backoff', billed: 'maybe', hint: 'the connection broke' },

@@ -9,8 +9,10 @@ const statuses: { readonly [status: number]: FailureKind } = {
   404: 'not-found',
   413: 'too-large',
   429: 'rate-limited',
+  503: 'overloaded',
   525: 'certificate',
   526: 'certificate',
+  529: 'overloaded',
 }
 
 /** What a server says in `error.code`, whatever the status, or in the `error.type` of a stream. */

@@ -1,3 +1,4 @@
+import type { TaskAccepted } from '../domain/index.ts'
 import { appendBehind, type Ledger } from '../ledger/index.ts'
 import { laneOf } from './lane.ts'
 import { appLimits } from './limits.ts'
@@ -5,40 +6,47 @@ import { readAccepted } from './read-accepted.ts'
 import type { Asked, EventRead } from './read-event.ts'
 
 type CancelPorts = { ledger: Ledger; now(): number }
+type CancelWords = { by: string; reason: string; kind?: 'closed' }
 
 /** Asks every task of an issue or pull request that was asked for before to stop; their worker sees it within its sweep. */
-export async function cancelLane(asked: Asked, { ledger, now }: CancelPorts): Promise<void> {
-  const [laneKey, words] = [laneOf(asked), { by: `@${asked.actor.login}`, reason: 'asked to stop' }]
+export async function cancelLane(asked: Asked, commandIndex: number, ports: CancelPorts): Promise<void> {
+  const words = { by: `@${asked.actor.login}`, reason: 'asked to stop' }
+  await cancelThose(laneOf(asked), task => isBefore(task, asked, commandIndex), words, ports)
+}
+
+/** What was asked for after the thread was closed, as in one that was opened again, is left alone: the event may come late. */
+export async function closeLane(
+  closed: Extract<EventRead, { kind: 'closed' }>['closed'],
+  reason: string,
+  ports: CancelPorts,
+): Promise<void> {
+  const closedAt = Date.parse(closed.at ?? '')
+  const isMeant = ({ askedAt }: TaskAccepted) => askedAt === undefined || Number.isNaN(closedAt) || Date.parse(askedAt) <= closedAt
+  await cancelThose(laneOf(closed), isMeant, { by: `@${closed.actor.login}`, reason, kind: 'closed' }, ports)
+}
+
+async function cancelThose(laneKey: string, isMeant: (task: TaskAccepted) => boolean, words: CancelWords, { ledger, now }: CancelPorts) {
   for (const state of ['running', 'waiting'] as const) {
-    for (const { taskId } of await ledger.tasks({ state, laneKey, needsWorker: true, limit: appLimits.lanesTasksMax })) {
-      if (await isOlder(taskId, asked, ledger)) await requestCancel(ledger, taskId, words, now())
+    for (const { taskId, cancelRequestedAt } of await ledger.tasks({ state, laneKey, needsWorker: true, limit: appLimits.lanesTasksMax })) {
+      if (cancelRequestedAt !== null) continue
+      const accepted = await readAccepted(taskId, ledger)
+      if (accepted !== null && isMeant(accepted)) await requestCancel(ledger, taskId, words, now())
     }
   }
 }
 
-/** What was accepted after the thread was closed, as in one that was opened again, is left alone: the event may come late. */
-export async function closeLane(
-  closed: Extract<EventRead, { kind: 'closed' }>['closed'],
-  reason: string,
-  { ledger, now }: CancelPorts,
-): Promise<void> {
-  const by = `@${closed.actor.login}`
-  const acceptedBefore = (closed.at === null ? now() : Date.parse(closed.at)) + appLimits.clockMarginMs
-  const request = { laneKey: laneOf(closed), acceptedBefore, cancel: { by, reason, kind: 'closed' }, actor: by, at: now() } as const
-  for (let turn = 0; turn < appLimits.closeTurnsMax; turn++) if ((await ledger.cancelLane(request)).length === 0) return
-}
-
-/** GitHub's clock has whole seconds; of two comments of the same one, the ids say which came first. */
-async function isOlder(taskId: string, { createdAt, source }: Asked, ledger: Ledger): Promise<boolean> {
-  const accepted = await readAccepted(taskId, ledger)
-  if (accepted === null) return false
-  const { askedAt, commentId } = accepted
-  if (askedAt === createdAt && source.kind === 'comment' && commentId !== null) return commentId <= source.id
-  return askedAt === undefined || askedAt <= createdAt
+/**
+ * GitHub's clock has whole seconds; of two comments of the same one, the ids say which came first, and of one comment the
+ * order in it.
+ */
+function isBefore({ askedAt, commentId, command }: TaskAccepted, { createdAt, source }: Asked, commandIndex: number): boolean {
+  const aheadMs = askedAt === undefined ? 1 : Date.parse(createdAt) - Date.parse(askedAt)
+  if (aheadMs !== 0 || source.kind !== 'comment' || commentId === null) return aheadMs >= 0
+  return commentId === source.id ? command.index < commandIndex : commentId < source.id
 }
 
 /** Appends `cancel.requested`; repeats only when somebody appended in between. False: the task had already ended. */
-export async function requestCancel(ledger: Ledger, taskId: string, words: { by: string; reason: string }, at: number): Promise<boolean> {
+export async function requestCancel(ledger: Ledger, taskId: string, words: CancelWords, at: number): Promise<boolean> {
   const event = { type: 'cancel.requested', commandId: `${taskId}:cancel`, payload: words } as const
   const batch = { taskId, attempt: 0, actor: words.by, now: () => at, events: [event] }
   const result = await appendBehind(ledger, batch, async () => {

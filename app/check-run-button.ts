@@ -6,12 +6,13 @@ import type { Asked, Clicked } from './read-event.ts'
 
 /**
  * What a click is about: the issue or pull request of the task that the check run belongs to. The external id is only
- * believed of our own check runs, and only within the repository of its task.
+ * believed of our own check runs, and only within the repository of its task. `at`: when the click came in, since GitHub
+ * names no time of it; its own times have whole seconds.
  */
 export async function locateClick(
-  clicked: Clicked,
+  clicked: Clicked & { at: number },
   ownAppId: number,
-  { ledger, now }: { ledger: Pick<Ledger, 'readEvents'>; now(): number },
+  { ledger }: { ledger: Pick<Ledger, 'readEvents'> },
 ): Promise<{ kind: 'asked'; asked: Asked } | Ignored> {
   if (clicked.appId !== ownAppId) return ignored('foreign-check-run', 'the check run is not ours')
   const task = await readAccepted(clicked.taskId, ledger)
@@ -25,7 +26,7 @@ export async function locateClick(
       source: { kind: 'button', id: checkRunId },
       reviewId: null,
       text: '',
-      createdAt: new Date(now()).toISOString(),
+      createdAt: new Date(clicked.at - (clicked.at % 1_000)).toISOString(),
       actor,
       repository,
       installationId,

@@ -37,7 +37,11 @@ export const eventPayloads = {
   }),
   pull_request_review_comment: Common.extend({
     action: z.literal('created'),
-    comment: Comment.extend({ pull_request_review_id: z.int().nullable(), in_reply_to_id: z.int().optional() }),
+    comment: Comment.extend({
+      pull_request_review_id: z.int().nullable(),
+      in_reply_to_id: z.int().optional(),
+      updated_at: Text.optional(),
+    }),
     pull_request: Pull,
   }),
   check_run: Common.extend({

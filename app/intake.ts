@@ -1,4 +1,11 @@
-import { type AcceptanceSettings, decideAcceptance, needsWorker, overBudgetWords, type WrittenCommand } from '../domain/index.ts'
+import {
+  type AcceptanceSettings,
+  decideAcceptance,
+  findCommand,
+  needsWorker,
+  overBudgetWords,
+  type WrittenCommand,
+} from '../domain/index.ts'
 import { classifyError } from '../github/index.ts'
 import type { Delivery, Ledger } from '../ledger/index.ts'
 import type { Queue } from '../queue/index.ts'
@@ -9,6 +16,7 @@ import { type FactsPorts, type GatheredFacts, gatherFacts, isServed } from './ga
 import { type Ignored, ignored } from './ignored.ts'
 import { parseCommands } from './parse-commands.ts'
 import { type Decided, dayBudgetsOf, proposeTask, type TaskSettings } from './propose-task.ts'
+import { readAccepted } from './read-accepted.ts'
 import { type Asked, type EventRead, readEvent } from './read-event.ts'
 import { renderReply } from './render-reply.ts'
 import { type QueuedPorts, showQueued } from './show-queued.ts'
@@ -47,11 +55,16 @@ export async function takeDelivery(delivery: Delivery, ports: IntakePorts): Prom
   const gathered = await gather(asked, settings.profile, ports)
   if ('reason' in gathered) return await ignore(delivery, gathered, ports, proposed)
   const taken: Taken[] = []
+  // Whoever is only shown reactions is told nothing about the comment either.
+  let isTold = false
   for (const command of commands) {
-    const acceptance = decideAcceptance(command, gathered.facts, settings)
+    const facts = { ...gathered.facts, botRuns: gathered.facts.botRuns + taken.filter(startsRun).length }
+    const acceptance = decideAcceptance(command, facts, settings)
+    if (acceptance.kind === 'ignored' && taken.length > 0) break
     if (acceptance.kind === 'ignored') return await ignore(delivery, ignored(acceptance.reason, acceptance.reason), ports, proposed)
-    const notes = command === commands.at(-1) ? droppedNotes(dropped, settings.commandsPerCommentMax) : []
     const saidBefore = acceptance.kind === 'refused' && (await wasSaid(asked, acceptance.reason, settings.refusalQuietMs, ports))
+    isTold ||= !saidBefore
+    const notes = isTold && command === commands.at(-1) ? droppedNotes(dropped, settings.commandsPerCommentMax) : []
     const reply = acceptance.kind === 'accepted' ? await renderReply(acceptance.row, asked, settings.prefix, ports) : null
     taken.push(await take({ deliveryId: delivery.id, asked, command, gathered, acceptance, reply, notes, saidBefore }, settings, ports))
   }
@@ -76,7 +89,7 @@ async function readRequest(delivery: Delivery, settings: IntakeSettings, ports: 
       return ignored('closed', reason)
     }
     case 'clicked': {
-      const asked = await locateClick(read.clicked, (await ports.github.identity()).id, ports)
+      const asked = await locateClick({ ...read.clicked, at: delivery.receivedAt }, (await ports.github.identity()).id, ports)
       if (asked.kind === 'ignored') return asked
       return { kind: 'asked', asked: asked.asked, commands: [commandOfButton(read.clicked)], dropped: 0 }
     }
@@ -84,9 +97,16 @@ async function readRequest(delivery: Delivery, settings: IntakeSettings, ports: 
       const { slug } = await ports.github.identity()
       const { prefix, commandsPerCommentMax: commandsMax, commandTextBytesMax: textBytesMax } = settings
       const { commands, dropped } = parseCommands(read.asked.text, { prefix, slug, commandsMax, textBytesMax })
-      return commands.length === 0 ? ignored('no-command', 'no command in it') : { kind: 'asked', asked: read.asked, commands, dropped }
+      if (commands.length === 0) return ignored('no-command', 'no command in it')
+      return { kind: 'asked', asked: read.asked, commands: commands.filter(isFirstOfAnswer), dropped }
     }
   }
+}
+
+/** What follows from nothing but the thread is answered once for a comment, whatever stands behind its word. */
+function isFirstOfAnswer({ word }: WrittenCommand, index: number, commands: readonly WrittenCommand[]): boolean {
+  const row = findCommand(word)
+  return row === null || needsWorker(row) || commands.findIndex(other => findCommand(other.word) === row) === index
 }
 
 function placeOf(read: Exclude<EventRead, { kind: 'ignored' }>): Pick<Asked, 'repository'> {
@@ -126,8 +146,10 @@ async function take(decided: Decided, settings: IntakeSettings, ports: IntakePor
   if (result.kind === 'over-budget')
     return await takeRefusal(decided, overBudgetWords(dayBudgetsOf(decided, ports.now(), settings), result), settings, ports)
   const { kind, taskId } = result
-  if (acceptance.kind === 'accepted') {
-    if (acceptance.row.road === 'cancel') await cancelLane(decided.asked, ports)
+  // What was decided first counts, also where a role or a word has changed until it is taken again.
+  const wasRefused = kind === 'known' && (await readAccepted(taskId, ports.ledger)) === null
+  if (acceptance.kind === 'accepted' && !wasRefused) {
+    if (acceptance.row.road === 'cancel') await cancelLane(decided.asked, decided.command.index, ports)
     if (needsWorker(acceptance.row)) await ring(taskId, task.priority, ports)
     // Whoever asked a question is told once: the answer.
     if (acceptance.row.road === 'fix') await showQueued(taskId, { ...decided, verb: acceptance.row.verb }, settings.prefix, ports)
@@ -154,4 +176,8 @@ export async function ignore(delivery: Delivery, what: Ignored, { ledger, settle
   await ledger.settleDelivery(delivery.id, 'ignored', what.reason)
   settled?.(delivery.id, { ...what, proposed })
   return []
+}
+
+function startsRun({ acceptance, known }: Taken): boolean {
+  return !known && acceptance.kind === 'accepted' && needsWorker(acceptance.row)
 }

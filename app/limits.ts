@@ -1,11 +1,7 @@
 /** The app's own limits, each with its unit. They follow from how it works and not from what an operator runs. */
 export const appLimits = {
-  /** How far GitHub's clock and ours may be apart. */
-  clockMarginMs: 60_000,
-  /** How often a closed thread is looked at for tasks that have to end. */
-  closeTurnsMax: 20,
-  /** Tasks of one thread that one cancel stops. */
-  lanesTasksMax: 100,
+  /** Tasks of one thread that one cancel stops: more than its budgets let anybody ask for in a day. */
+  lanesTasksMax: 1_000,
   /** Tasks of one thread that are looked at; in one that had more within the time, the refusal is said again. */
   tasksLookedAtMax: 200,
   /** Stored deliveries that are taken in one go. */

@@ -73,7 +73,7 @@ function proseMarks(tokens: readonly Token[]): Set<number> {
     if (token.type === 'html_block') elementsOpen = Math.max(0, elementsOpen + openedBy(token.content))
     if (token.type !== 'paragraph_open' || token.level !== 0) continue
     const { children, content = '' } = tokens[index + 1] ?? {}
-    const isInert = elementsOpen > 0 || /^\s*\$\$/m.test(content)
+    const isInert = elementsOpen > 0 || /^[^\S\n]*\$\$/m.test(content)
     // One that is opened in the middle of prose may go on over what follows.
     elementsOpen = Math.max(
       0,
@@ -98,11 +98,16 @@ function prefixPattern({ prefix, slug }: ParseOptions): RegExp {
   return new RegExp(`^( {0,3})(?:${names.join('|')})(?=[\\s,;:]|$)(.*)$`, 'iu')
 }
 
-/** Elements that HTML leaves open: the ones that have no end are none of them, and a comment's are no elements. */
+/**
+ * Elements that HTML leaves open: the ones that have no end are none of them, and a comment's are no elements. Its parts are
+ * looked ahead for, so that none is read twice: what people write is read before anything is known of them.
+ */
 function openedBy(html: string): number {
   let open = 0
-  for (const [, end, name = '', empty] of html.replace(/<!--[\s\S]*?(?:-->|$)/g, '').matchAll(/<(\/?)([a-z][a-z\d-]*)\b[^<>]*?(\/?)>/gi)) {
-    if (empty || endless.has(name.toLowerCase())) continue
+  for (const [, end, name = '', rest] of html
+    .replace(/<!--[\s\S]*?(?:-->|$)/g, '')
+    .matchAll(/<(\/?)(?=([a-z][a-z\d-]*))\2(?=([^<>]*))\3>/gi)) {
+    if (rest?.endsWith('/') || endless.has(name.toLowerCase())) continue
     open += end ? -1 : 1
   }
   return open

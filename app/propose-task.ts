@@ -6,6 +6,7 @@ import {
   clipSubject,
   type DayBudgets,
   dayBudgets,
+  findCommand,
   grantOf,
   isTrusted,
   type Limits,
@@ -98,7 +99,8 @@ export function dayBudgetsOf({ asked }: Pick<Decided, 'asked'>, at: number, { li
 
 function commonPayload({ asked, command, gathered }: Decided, { subjectBytesMax }: TaskSettings) {
   return {
-    command: { verb: command.word.toLowerCase(), text: command.text, index: command.index },
+    // What is no command is a stranger's text: it stands in the words of the refusal, which can be erased.
+    command: { verb: findCommand(command.word)?.verb ?? 'unknown', text: command.text, index: command.index },
     requester: { login: asked.actor.login, id: asked.actor.id },
     repository: {
       id: asked.repository.id,

@@ -73,7 +73,8 @@ const targets: { [E in ServedEvent]: (payload: EventPayload<E>) => EventRead } =
       source: { kind: 'review-comment', id: comment.id, threadId: comment.in_reply_to_id ?? comment.id },
       reviewId: comment.pull_request_review_id,
       text: comment.body,
-      createdAt: comment.created_at,
+      // One that was written before its review was submitted keeps the time of its draft.
+      createdAt: comment.updated_at ?? comment.created_at,
       reactTo: { reviewCommentId: comment.id },
     })
   },

@@ -54,7 +54,7 @@ function rowText(row: TaskRow, now: number): string {
   const word = stateWord(row)
   const took = clock((endedAt ?? now) - acceptedAt)
   const at = `${new Date(acceptedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return `${escapeText(taskId)}  ${word.padEnd(10)} ${verb.padEnd(7)} ${escapeShort(repository, 40).padEnd(24)} ${at}  ${took.padStart(7)}  ${plural(attempts, 'attempt')}`
+  return `${escapeText(taskId)}  ${word.padEnd(10)} ${escapeShort(verb, 20).padEnd(7)} ${escapeShort(repository, 40).padEnd(24)} ${at}  ${took.padStart(7)}  ${plural(attempts, 'attempt')}`
 }
 
 function stateWord({ state, outcome, erasedAt }: TaskRow): string {
@@ -105,7 +105,7 @@ function showText(row: TaskRow, state: TaskState, result: RunResult): string[] {
     [
       'asked',
       asked
-        ? `${asked.command.verb} "${escapeShort(asked.subject?.title ?? asked.command.text, 120)}" by ${escapeText(asked.requester.login)}`
+        ? `${escapeShort(asked.command.verb, 20)} "${escapeShort(asked.subject?.title ?? asked.command.text, 120)}" by ${escapeText(asked.requester.login)}`
         : 'erased',
     ],
     [

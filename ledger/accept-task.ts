@@ -1,13 +1,13 @@
 import { firstPrevious, type NewEvent } from '../domain/index.ts'
 import { findShortage, reserveBudgets } from './budgets.ts'
-import { cancelLane } from './cancel-lane.ts'
-import type { AcceptResult, LaneCancel, NewTask } from './ledger.ts'
+import type { AcceptResult, NewTask } from './ledger.ts'
 import { assertLedger } from './ledger-assertion.ts'
 import type { LedgerContext } from './ledger-context.ts'
 import type { LedgerLimits } from './limits.ts'
 import { assertFolderName } from './payload-files.ts'
 import { recordEvents } from './record-events.ts'
 import { type Program, statement } from './statement.ts'
+import { supersede } from './supersede.ts'
 
 /** Task, first events and reservations, all or none; a meaning that is known already changes nothing. */
 export function* acceptTask(context: LedgerContext, task: NewTask): Program<AcceptResult> {
@@ -20,17 +20,13 @@ export function* acceptTask(context: LedgerContext, task: NewTask): Program<Acce
   const firstEvent: NewEvent = { ...first, commandId: task.commandId }
   assertLedger(!more.some(({ type }) => type === firstEvent.type), 'a task is accepted once', { taskId })
   assertPriority(task, context.limits)
-  if (task.supersedes !== undefined) yield* cancelLane(context, supersedingOf(task, task.supersedes))
+  yield* supersede(context, task)
   const [row] = yield* insertTask(rowOf(task))
   assertLedger(row !== undefined, 'a task was not inserted', { taskId })
   yield* reserveBudgets(row.number, budgets)
   const end = { number: row.number, taskId, lastSeq: 0, lastHash: firstPrevious(taskId) }
   yield* recordEvents(context, end, { actor, attempt: 0, at: acceptedAt }, [firstEvent, ...more])
   return { kind: 'accepted', taskId }
-}
-
-function supersedingOf({ laneKey, first, actor, acceptedAt }: NewTask, { by, reason }: { by: string; reason: string }): LaneCancel {
-  return { laneKey, verb: first.payload.command.verb, cancel: { by, reason, kind: 'superseded' }, actor, at: acceptedAt }
 }
 
 function assertPriority({ taskId, priority }: NewTask, { priorityMax }: LedgerLimits): void {

@@ -1,4 +1,4 @@
-import type { EventHeader, NewEvent, Outcome, Payload, RecordedEvent, TaskAccepted, TaskRefused } from '../domain/index.ts'
+import type { EventHeader, NewEvent, Outcome, RecordedEvent, TaskAccepted, TaskRefused } from '../domain/index.ts'
 
 /**
  * The one truth about deliveries, tasks, attempts, events, effects and budgets. Two drivers keep this contract: SQLite
@@ -23,12 +23,6 @@ export type Ledger = {
    * budgets that can not bear the reservation, or has nothing left; nothing was written.
    */
   acceptTask(task: NewTask): Promise<AcceptResult>
-  /**
-   * Asks the tasks of a lane that a worker does and that have not ended to end: `cancel.requested` with attempt 0, in one
-   * transaction. Returns those that were asked, oldest first; one that was asked before is left as it is. At most
-   * `ledgerLimits.laneCancelsMax` at once: whoever wants to be sure asks until none is returned.
-   */
-  cancelLane(request: LaneCancel): Promise<string[]>
   /**
    * Takes a task by inserting attempt n + 1 in the transaction that reads n. Null: nothing to do. First one that was lost,
    * because its lease ran out or its owner is known dead: lowest priority number first, then the oldest. Else one that
@@ -137,17 +131,6 @@ export type NewTask = {
   supersedes?: { by: string; reason: string }
 }
 
-export type LaneCancel = {
-  laneKey: string
-  /** Absent: whatever they do. */
-  verb?: string
-  /** UTC milliseconds: those accepted later stay. Absent: all that there are. */
-  acceptedBefore?: number
-  cancel: Payload<'cancel.requested'>
-  actor: string
-  at: number
-}
-
 export type AcceptResult = { kind: 'accepted' | 'known'; taskId: string } | { kind: 'over-budget'; key: string; leftMicroUsd: number }
 export type BudgetRow = { key: string; reservedMicroUsd: number; spentMicroUsd: number }
 
@@ -165,6 +148,7 @@ export type TaskRow = {
   attempts: number
   /** Who has the task, or had it last; null: nobody yet, or it was handed back. */
   owner: string | null
+  cancelRequestedAt: number | null
   lastSeq: number
   erasedAt: number | null
 }

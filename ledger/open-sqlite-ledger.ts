@@ -4,7 +4,6 @@ import { acceptTask } from './accept-task.ts'
 import { appendEvents } from './append-events.ts'
 import { aroundAppend } from './around-append.ts'
 import { budget, settleReservations } from './budgets.ts'
-import { cancelLane } from './cancel-lane.ts'
 import { claimNext, claimTask } from './claim-task.ts'
 import { type CommitGroup, createCommitGroup } from './commit-group.ts'
 import { findDelivery, pendingDeliveries, pruneDeliveries, recordDelivery, settleDelivery } from './deliveries.ts'
@@ -68,22 +67,11 @@ function createSaltPool(): () => Uint8Array {
   }
 }
 
-type TaskMethod =
-  | 'acceptTask'
-  | 'cancelLane'
-  | 'claimNext'
-  | 'claimTask'
-  | 'runningOwners'
-  | 'renewLease'
-  | 'holdsTask'
-  | 'releaseTask'
-  | 'task'
-  | 'tasks'
+type TaskMethod = 'acceptTask' | 'claimNext' | 'claimTask' | 'runningOwners' | 'renewLease' | 'holdsTask' | 'releaseTask' | 'task' | 'tasks'
 
 function taskMethods({ write, read }: CommitGroup, context: LedgerContext): Pick<Ledger, TaskMethod> {
   return {
     acceptTask: task => aroundAppend([task.first.type, ...task.more.map(({ type }) => type)], () => write(() => acceptTask(context, task))),
-    cancelLane: request => cancelledAround(() => write(() => cancelLane(context, request))),
     claimNext: options => write(() => claimNext(options)),
     claimTask: (taskId, options) => write(() => claimTask(taskId, options)),
     runningOwners: async () => read(() => runningOwners({})).map(({ owner }) => owner),
@@ -93,15 +81,6 @@ function taskMethods({ write, read }: CommitGroup, context: LedgerContext): Pick
     task: async taskId => read(() => findTaskRow(taskId)),
     tasks: async filter => read(() => listTasks(filter)),
   }
-}
-
-/** Passes the same named places as a cancel that is appended. */
-async function cancelledAround(write: () => Promise<string[]>): Promise<string[]> {
-  const around = async () => {
-    const taskIds = await write()
-    return { kind: taskIds.length > 0 ? 'appended' : 'none', taskIds }
-  }
-  return (await aroundAppend(['cancel.requested'], around)).taskIds
 }
 
 type EventMethod = 'append' | 'readEvents' | 'readRecord' | 'openEffects' | 'effect'

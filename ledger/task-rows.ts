@@ -40,6 +40,7 @@ const columns = [
   'deadlineAt',
   'attempts',
   'owner',
+  'cancelRequestedAt',
   'erasedAt',
 ] as const
 

@@ -1,8 +1,16 @@
 import * as z from 'zod'
 
+/** What GitHub lets an account and a repository be called; both become folders here. */
+const Login = z.string().regex(/^[\w-]{1,100}(?:\[bot\])?$/, 'is no name of an account')
+const RepositoryName = z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,100}$/, 'is no name of a repository')
+/** The rules of `git check-ref-format`, but for a few that only matter to a remote. */
+const RefName = z
+  .string()
+  .regex(/^(?![-/.])(?!.*(?:\.\.|\/[/.]|@\{|\.lock(?:\/|$)|[/.]$))[^\0-\x20\x7f~^:?*[\\]{1,250}$/, 'is no name of a branch')
+
 const RecordedAccount = z.object({
   id: z.int(),
-  login: z.string().min(1),
+  login: Login,
   type: z.enum(['User', 'Bot', 'Organization', 'Mannequin']).catch('User'),
 })
 
@@ -17,15 +25,15 @@ const Thread = z.object({
 })
 
 const Head = z.object({
-  ref: z.string(),
+  ref: RefName,
   sha: z.string(),
   user: RecordedAccount.nullish(),
-  repo: z.object({ name: z.string(), owner: RecordedAccount }).nullish(),
+  repo: z.object({ name: RepositoryName, owner: RecordedAccount }).nullish(),
 })
 
 const Pull = Thread.extend({
   head: Head,
-  base: z.object({ ref: z.string(), sha: z.string().optional() }),
+  base: z.object({ ref: RefName, sha: z.string().optional() }),
   draft: z.boolean().catch(false),
   merged: z.boolean().catch(false),
 })
@@ -82,12 +90,12 @@ export const Recorded = z.object({
   repository: z
     .object({
       id: z.int(),
-      name: z.string().min(1),
+      name: RepositoryName,
       owner: RecordedAccount,
       private: z.boolean().catch(false),
       archived: z.boolean().catch(false),
       has_issues: z.boolean().catch(true),
-      default_branch: z.string().optional(),
+      default_branch: RefName.optional(),
     })
     .optional(),
   issue: Thread.extend({ pull_request: z.unknown().optional() }).optional(),

@@ -80,7 +80,10 @@ describe('a budget', () => {
 
   it('counts failed tries that may have cost something, and stops trying when they fill it', async () => {
     const result = await run([{ text: 'never', fault: { kind: 'cut', afterChunks: 2, times: 99 } }], { tokensMax: 40_000 })
-    expect(result).toMatchObject({ reason: 'model-error', text: expect.stringMatching(/^the answer broke off .*no budget left for another try/) })
+    expect(result).toMatchObject({
+      reason: 'model-error',
+      text: expect.stringMatching(/^the answer broke off .*no budget left for another try/),
+    })
     expect(model.requests.length).toBeLessThan(6)
     expect(result.usage.inputTokens + result.usage.outputTokens).toBeLessThanOrEqual(40_000)
     expect(result.usage.reported).toBe(false)

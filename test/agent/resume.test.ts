@@ -232,7 +232,11 @@ describe('a session that was killed', () => {
     expect(typesOf(events)).toEqual(['session.started', 'model.requested', 'model.failed', 'session.ended'])
     const again = await runAgain(asRecorded(events.slice(0, 3)), sandbox.trees)
     expect(again.requests).toBe(0)
-    expect(again.result).toMatchObject({ kind: 'ended', reason: 'model-error', text: expect.stringMatching(/^the endpoint does not accept the key /) })
+    expect(again.result).toMatchObject({
+      kind: 'ended',
+      reason: 'model-error',
+      text: expect.stringMatching(/^the endpoint does not accept the key /),
+    })
   })
 
   it('counts an edit that gives other bytes when made again as lost, with those after it, and says so in every later attempt', async () => {

@@ -83,3 +83,15 @@ test('a comment of a megabyte of prefixes is parsed within bounds', () => {
   const { commands } = parseCommands('/grok fix\n'.repeat(100_000), options)
   expect(commands.length).toBeLessThanOrEqual(3)
 })
+
+test.each([
+  ['lines that hold nothing but a form feed', `/grok help\nx\n${'\f\n'.repeat(32_700)}`],
+  ['an element without an end', `/grok help\n\n<div>\n<${'a-'.repeat(15_000)} ${'/'.repeat(30_000)}`],
+  ['many of them', `/grok help\n\n<div>\n${'<a b'.repeat(16_000)}`],
+  ['a comment without an end', `/grok help\n\n<!-- ${'<!-- '.repeat(13_000)}`],
+])('what is as long as GitHub allows is read in a moment, also %s', (_, comment) => {
+  const startedAt = performance.now()
+  expect(words(comment)[0]).toMatch(/^help/)
+  // A twentieth of what it took when a part could be read again for each of its characters.
+  expect(performance.now() - startedAt).toBeLessThan(600)
+})

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { takeDelivery } from '../../app/intake.ts'
 import { type App, openApp } from './open-app.ts'
 
 let app: App
@@ -41,14 +42,12 @@ describe('an issue', () => {
     expect(reaction?.url).toMatch(/\/repos\/octo\/parser\/issues\/1\/reactions$/)
   })
   test('that is closed ends what waits for it, in its own words, and nothing that was asked for later', async () => {
-    await app.comment('/grok fix')
+    const says = (id: number, body: string) => ({ comment: { id, body, created_at: at(id), user: user() }, issue: issue(null) })
+    await deliver('issue_comment', 'created', says(1, '/grok fix'))
     await app.take()
-    await deliver('issues', 'closed', { issue: { ...issue(null), closed_at: new Date(app.clock.now).toISOString() } })
+    await deliver('issue_comment', 'created', says(9, '/grok fix it again'))
     await app.take()
-    app.clock.now += 120_000
-    await app.comment('/grok fix it again')
-    await app.take()
-    await deliver('issues', 'closed', { issue: { ...issue(null), closed_at: new Date(app.clock.now - 120_000).toISOString() } })
+    for (const _ of [1, 2]) await deliver('issues', 'closed', { issue: { ...issue(null), closed_at: at(5) } })
     await app.take()
     const cancels = await Promise.all(
       ['t_1', 't_2'].map(async id => (await app.ledger.readEvents(id)).filter(({ type }) => type === 'cancel.requested')),
@@ -158,6 +157,11 @@ describe('bots', () => {
     await deliver('issue_comment', 'created', says(5, '/grok fix 5'))
     expect((await taken())[0]).toBe('t_3 fix waiting')
   })
+  test('A10: and no third of one comment', async () => {
+    app.intake.allowedBots = [bot.id]
+    await deliver('issue_comment', 'created', says(1, '/grok fix a\n\n/grok fix b\n\n/grok fix c'))
+    expect(await taken()).toEqual(['t_2 fix waiting', 't_1 fix waiting'])
+  })
 })
 
 describe('retry', () => {
@@ -200,6 +204,19 @@ describe('retry', () => {
     await deliver('check_run', 'requested_action', { check_run: run, requested_action: { identifier: 'retry' } }, 'click-1')
     expect(await taken()).toEqual(['t_2 fix waiting', 't_1 fix ended'])
   })
+  test('from a button is as old as its delivery, so that a cancel which came behind it reaches it', async () => {
+    await app.comment('/grok fix')
+    await app.take()
+    await end('t_1', 'failed')
+    const { id } = await app.intake.github.identity()
+    const check_run = { id: 9, external_id: 't_1', app: { id } }
+    await deliver('check_run', 'requested_action', { check_run, requested_action: { identifier: 'retry' } })
+    app.clock.now += 10_000
+    await app.comment('/grok cancel')
+    app.clock.now += 60_000
+    await app.take()
+    expect((await app.ledger.readEvents('t_2')).map(({ type }) => type)).toContain('cancel.requested')
+  })
 })
 
 test('status says what waits, runs and ended here, in our own words', async () => {
@@ -217,4 +234,85 @@ test('status says what waits, runs and ended here, in our own words', async () =
       '<sub>as of HH:MM UTC</sub>',
     ].join('\n'),
   ])
+})
+
+describe('a cancel', () => {
+  const asked = async (id: string) => (await app.ledger.readEvents(id)).some(({ type }) => type === 'cancel.requested')
+
+  test('taken twice, as after a death in between, leaves what stands below it in its own comment', async () => {
+    await app.comment('/grok cancel\n\n/grok fix it')
+    const [delivery] = await app.ledger.pendingDeliveries(1)
+    await app.take()
+    if (delivery) await takeDelivery(delivery, app.intake)
+    expect([(await taken()).sort(), await asked('t_2')]).toEqual([['t_1 cancel waiting', 't_2 fix waiting'], false])
+  })
+  test('that was refused stays so, whoever its author has become when it is taken again', async () => {
+    await app.comment('/grok fix')
+    await app.take()
+    await app.comment('/grok cancel', 'lena')
+    const [delivery] = await app.ledger.pendingDeliveries(1)
+    await app.take()
+    app.simulator.github.setPermission('octo/parser', 'lena', 'write')
+    if (delivery) await takeDelivery(delivery, app.intake)
+    expect(await asked('t_1')).toBe(false)
+  })
+  test('in a review that was submitted later than its draft was written reaches what was asked for in between', async () => {
+    const { github } = app.simulator
+    await github.commit({ repo: 'octo/parser', branch: 'topic', files: { 'a.txt': 'a' }, author: 'mona' })
+    const { number } = await github.openPull({ repo: 'octo/parser', author: 'mona', title: 'a', head: 'topic' })
+    const pull = { id: 4_000, number, title: 'a', body: 'b', created_at: at(0), user: user() }
+    const remark = (id: number, body: string, [drafted, submitted]: [number, number]) => ({
+      comment: { id, body, created_at: at(drafted), updated_at: at(submitted), user: user(), pull_request_review_id: id },
+      pull_request: pull,
+    })
+    await deliver('pull_request_review_comment', 'created', remark(80, '/grok fix', [3, 3]))
+    await app.take()
+    await deliver('pull_request_review_comment', 'created', remark(81, '/grok cancel', [1, 6]))
+    await app.take()
+    expect(await asked('t_1')).toBe(true)
+  })
+  test('reaches every run of its thread, however many wait', async () => {
+    Object.assign(app.limits, { commandsPerCommentMax: 3 })
+    const many = 36
+    for (let index = 0; index < many; index += 1) await app.comment(`/grok fix a${index}\n\n/grok fix b${index}\n\n/grok fix c${index}`)
+    await app.take()
+    await app.comment('/grok cancel')
+    await app.take()
+    const ids = Array.from({ length: many * 3 }, (_, index) => `t_${index + 1}`)
+    expect((await Promise.all(ids.map(asked))).filter(Boolean)).toHaveLength(many * 3)
+  })
+})
+
+test('what was asked for before its issue was closed ends, also when both come in late', async () => {
+  await app.comment('/grok fix')
+  const askedAt = app.clock.now
+  app.clock.now += 600_000
+  const closed_at = new Date(askedAt + 5_000).toISOString()
+  const issue = { id: 4_000, number: 1, title: 'a', body: 'b', created_at: at(0), user: user(), closed_at }
+  await deliver('issues', 'closed', { issue })
+  await app.take()
+  expect((await app.ledger.readEvents('t_1')).some(({ type }) => type === 'cancel.requested')).toBe(true)
+})
+
+test('a word that is no command is a stranger’s text and stands in no header', async () => {
+  await app.comment('/grok my-name-is-nobody')
+  await app.take()
+  expect((await app.ledger.task('t_1'))?.verb).toBe('unknown')
+  await app.send()
+  expect(app.ours()[0]).toContain('`/grok my-name-is-nobody` is not a command.')
+})
+
+test('what needs no worker is answered once for a comment', async () => {
+  await app.comment('/grok help a\n\n/grok help b\n\n/grok status')
+  expect((await taken()).sort()).toEqual(['t_1 help waiting', 't_2 status waiting'])
+})
+
+test('a refusal that is only shown by a reaction says nothing else either', async () => {
+  for (let turn = 0; turn < 3; turn += 1) {
+    await app.comment('/grok a\n\n/grok b\n\n/grok c\n\n/grok d', 'lena')
+    await app.take()
+  }
+  await app.send()
+  // The refusal of the first, and once what was left out of it.
+  expect(app.ours()).toHaveLength(2)
 })

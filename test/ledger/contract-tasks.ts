@@ -68,6 +68,7 @@ export function acceptance({ of }: Each): void {
       deadlineAt: accepted.deadlineAt,
       attempts: 0,
       owner: null,
+      cancelRequestedAt: null,
       lastSeq: 2,
       erasedAt: null,
     })

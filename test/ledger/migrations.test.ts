@@ -88,9 +88,11 @@ describe('a ledger of the first migration', () => {
   })
 
   it('knows who was asked to end before, and has lost nothing but the row of the old probe', async () => {
-    const cancel = { by: '@mona', reason: '#13 was closed', kind: 'closed' } as const
-    expect(await ledger.cancelLane({ laneKey: '42#13', cancel, actor: 'app', at: startedAt + 60_000 })).toEqual([])
-    expect(await ledger.cancelLane({ laneKey: '43#1', cancel, actor: 'app', at: startedAt + 60_000 })).toEqual(['T4'])
+    const lengths = async () => [(await ledger.task('T5'))?.lastSeq, (await ledger.task('T4'))?.lastSeq]
+    const [asked = 0, open = 0] = await lengths()
+    const supersedes = { by: '@mona', reason: 'a newer one' }
+    for (const laneKey of ['42#13', '43#1']) await ledger.acceptTask(taskOf(`newer-${laneKey.slice(0, 2)}`, { laneKey, supersedes }))
+    expect(await lengths()).toEqual([asked, open + 1])
     expect([await ledger.switch('written'), await ledger.switch('runs')]).toEqual([null, { value: 'clear', at: startedAt }])
     await ledger.probeWrite('serve-2')
     expect(await ledger.recordDelivery({ id: 'guid-1', event: 'e', action: 'a', body: Buffer.from('{}'), receivedAt: 1 })).toBe('known')

@@ -246,3 +246,15 @@ test.each([
 ])('%s is no webhook, and where it fails is said', async (_, recorded, path) => {
   expect(await worldFromPayload(fixture.github, recorded, { from, role: 'write' })).toMatchObject({ kind: 'unusable', path })
 })
+
+test.each([
+  ['a repository', { name: '../../../../elsewhere' }, 'repository.name'],
+  ['an account', { owner: { id: 1, login: '../octo' } }, 'repository.owner.login'],
+  ['a branch', { default_branch: '..main' }, 'repository.default_branch'],
+  ['no branch', { default_branch: '' }, 'repository.default_branch'],
+])('what is no name of %s is refused before anything is made of it', async (_, change, path) => {
+  const repository = { id: 2, name: 'parser', owner: { id: 1, login: 'octo' }, ...change }
+  await withSimulator(async ({ github }) => {
+    expect(await worldFromPayload(github, { repository }, { from, role: 'write' })).toMatchObject({ kind: 'unusable', path })
+  })
+})

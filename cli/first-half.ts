@@ -138,6 +138,7 @@ function intakePorts(options: FirstHalfOptions, github: GitHubApp, parts: Parts,
     newTaskId: () => `t_${ulid()}`,
     settled(deliveryId: string, settled: SettledDelivery) {
       meter.settled(settled)
+      logSettled(parts.logger, deliveryId, settled)
       options.settled?.(deliveryId, settled)
     },
     settings: async () => {
@@ -150,4 +151,10 @@ function intakePorts(options: FirstHalfOptions, github: GitHubApp, parts: Parts,
       return { prefix, profile: operator.sandbox?.profile ?? null, limits: taskLimitsOf(limits), day, ...numbers }
     },
   }
+}
+
+/** What became tasks, and what can not be read: whoever waits for an answer looks there. The rest is counted. */
+function logSettled(logger: Parts['logger'], delivery: string, settled: SettledDelivery): void {
+  if (settled.kind === 'taken') logger.info({ delivery, tasks: settled.taken.map(({ taskId }) => taskId) }, 'a delivery was taken')
+  else if (settled.why === 'malformed') logger.warn({ delivery, reason: settled.reason }, 'a delivery was ignored')
 }

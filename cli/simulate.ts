@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
+import { isServedEvent, servedEvents } from '../app/index.ts'
 import type { Environment } from '../config-schema/index.ts'
 import { type Role, roles } from '../domain/index.ts'
 import { startSimulator, worldFromPayload } from '../simulator/index.ts'
@@ -31,7 +32,7 @@ export function define(command: Command, environment: Environment): void {
   command
     .argument('<payload>', 'a file with the body of a webhook, as GitHub sent it')
     .requiredOption('--event <name>', 'what GitHub calls it in X-GitHub-Event, such as issue_comment')
-    .requiredOption('--repo <dir>', "what the payload's repository holds")
+    .requiredOption('--repo <dir>', "what the payload's repository holds: a repository, or a folder of files")
     .addOption(new Option('--permission <role>', 'the role of who wrote the comment').choices(roles).default('write'))
     .option('--model-script <file>', 'a JSON array of turns in place of a model')
     .option('--json', 'print one object, last')
@@ -43,7 +44,8 @@ export function define(command: Command, environment: Environment): void {
 
 const exitHelp = `
 A fake GitHub is started with that repository, and a real \`serve\` in this process; nothing leaves the machine but what
-is asked of a configured model. Exit: as the outcome says; 3 refused; 0 ignored, since there was nothing to do.`
+is asked of a configured model. Exit: as the outcome says; 3 refused; 0 ignored, since there was nothing to do; 2 when the
+payload does not fit its event.`
 
 /** Plays one recorded webhook, signed, against a real receiver, and shows every effect it has on GitHub. */
 async function simulate(file: string, options: SimulateOptions, environment: Environment): Promise<void> {
@@ -63,6 +65,7 @@ async function simulate(file: string, options: SimulateOptions, environment: Env
         `${escapeText(file)} is not the body of a webhook: ${escapeText(`${world.path} ${world.message}`)}`,
       )
     for (const note of world.notes) view.note(`  ${note}`)
+    if (!isServedEvent(event)) view.note(`  ${event} is none of the events that are served: ${Object.keys(servedEvents).join(', ')}`)
     const model = await openScriptedModel(simulator.model, environment, options.modelScript, view)
     const play = await playDelivery(world.payload, event, {
       github,

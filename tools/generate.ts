@@ -19,6 +19,7 @@ import { engineLimits, sandboxLimitDefaults } from '../sandbox/limits.ts'
 import { crashpointNames, crashpointPlaces, type MetricRow } from '../telemetry/index.ts'
 import { telemetryLimits } from '../telemetry/limits.ts'
 import { workerLimits } from '../worker/limits.ts'
+import { eventMeanings } from './event-meanings.ts'
 import { importRules, readImportTable } from './import-rules.ts'
 
 /** Makes everything that is made from a table. `--check` writes nothing and fails when a file is stale. */
@@ -172,7 +173,14 @@ fill(
   ),
 )
 fill('docs/errors.md', 'errors', areas.map(errorsOf).join('\n\n'))
-fill('docs/events.md', 'events', eventTypes.map(type => `- \`${type}\``).join('\n'))
+fill(
+  'docs/events.md',
+  'events',
+  table(
+    ['event', 'what it records'],
+    eventTypes.map(type => [`\`${type}\``, eventMeanings[type]]),
+  ),
+)
 fill(
   'docs/crash-points.md',
   'crash-points',

@@ -6,10 +6,24 @@ import type { FakeGitHub } from '../../simulator/index.ts'
 import type { Serving } from '../start-serve.ts'
 
 /** One effect as GitHub saw it, in the order in which they were sent. */
-export type PlayedEffect = { kind: string; state: EffectPhase; reason: string; remote: Record<string, unknown> | null }
+export type PlayedEffect = {
+  kind: string
+  state: EffectPhase
+  reason: string
+  remote: Record<string, unknown> | null
+  /** What people read of it; absent where there is nothing to read. */
+  body?: string
+}
 
 export type Play = {
-  acceptance: { kind: 'accepted' | 'refused' | 'ignored'; reason?: string; words?: string; command?: { verb: string; text: string } }
+  acceptance: {
+    kind: 'accepted' | 'refused' | 'ignored'
+    reason?: string
+    words?: string
+    command?: { verb: string; text: string }
+    /** The payload does not fit its event. */
+    malformed?: true
+  }
   effects: PlayedEffect[]
   outcome: Outcome | null
   reason: string | null
@@ -40,7 +54,7 @@ export async function playDelivery(payload: object, event: string, { github, dat
     // Only what the receiver stored is ever looked at; the rest it answers at once, with its reason.
     if (!answer.responseBody.startsWith('recorded')) return ignoredPlay(answer.responseBody.trim() || answer.status)
     const decided = await waitFor(() => settled, settleWallMs, 'the delivery was stored and never taken')
-    if (decided.kind === 'ignored') return ignoredPlay(decided.reason)
+    if (decided.kind === 'ignored') return ignoredPlay(decided.reason, decided.why === 'malformed' ? { malformed: true } : {})
     return await followTasks(decided.taken, ledger)
   } finally {
     await serving.close()
@@ -48,8 +62,8 @@ export async function playDelivery(payload: object, event: string, { github, dat
   }
 }
 
-function ignoredPlay(reason: string): Play {
-  return { acceptance: { kind: 'ignored', reason }, effects: [], outcome: null, reason: null, code: null, taskId: null, more: [] }
+function ignoredPlay(reason: string, more: { malformed?: true } = {}): Play {
+  return { acceptance: { kind: 'ignored', reason, ...more }, effects: [], outcome: null, reason: null, code: null, taskId: null, more: [] }
 }
 
 type Taken = Extract<SettledDelivery, { kind: 'taken' }>['taken'][number]
@@ -101,7 +115,9 @@ function effectsOf(events: readonly RecordedEvent[]): (PlayedEffect & { sentAt: 
   const sent = new Set<string>()
   for (const event of events) {
     if (event.type === 'effect.prepared' && event.payload) {
-      effects.set(event.payload.effectId, { kind: event.payload.kind, state: 'prepared', reason: '', remote: null, sentAt: event.at })
+      const { effectId, kind, intent } = event.payload
+      const body = typeof intent['body'] === 'string' ? { body: intent['body'] } : {}
+      effects.set(effectId, { kind, state: 'prepared', reason: '', remote: null, ...body, sentAt: event.at })
     } else if (event.type === 'effect.dispatched' && event.payload) {
       const effect = effects.get(event.payload.effectId)
       if (!effect) continue

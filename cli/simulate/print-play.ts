@@ -7,7 +7,7 @@ export function printPlay(play: Play, json: boolean): void {
 }
 
 export function exitCodeOfPlay({ acceptance, outcome }: Play): number {
-  if (acceptance.kind === 'ignored') return exitCodes.done
+  if (acceptance.kind === 'ignored') return acceptance.malformed ? exitCodes.usage : exitCodes.done
   if (acceptance.kind === 'refused') return exitCodes.refused
   return outcome === null ? exitCodes.failed : exitCodeOf(outcome)
 }
@@ -18,7 +18,7 @@ export function renderPlay({ acceptance, effects, outcome, reason, code, taskId,
   const why = words === undefined ? short : `${words} [${short}]`
   return [
     `${kind}${command ? ` ${escapeText(command.verb)}` : ''}${why ? `: ${escapeShort(why, 300)}` : ''}`,
-    ...effects.map(effect => `effect   ${effectText(effect)}`),
+    ...effects.flatMap(effect => [`effect   ${effectText(effect)}`, ...bodyLines(effect)]),
     ...(outcome ? [`outcome  ${outcome}${reason ? `: ${escapeShort(reason, 300)}` : ''}${code ? ` [${code}]` : ''}`] : []),
     ...(taskId ? [`task     ${escapeText(taskId)}`] : []),
     ...more.map(
@@ -30,4 +30,10 @@ export function renderPlay({ acceptance, effects, outcome, reason, code, taskId,
 function effectText({ kind, state, reason, remote }: PlayedEffect): string {
   const where = typeof remote?.url === 'string' ? `  ${escapeText(remote.url)}` : ''
   return `${kind.padEnd(13)} ${state}${reason ? `: ${escapeShort(reason, 200)}` : ''}${where}`
+}
+
+/** The words themselves, as the fake GitHub is gone by the time somebody could look there. */
+function bodyLines({ kind, body = '' }: PlayedEffect): string[] {
+  if (kind === 'progress' || body === '') return []
+  return body.split('\n').map(line => `         | ${escapeShort(line, 300)}`)
 }

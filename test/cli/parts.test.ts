@@ -198,8 +198,10 @@ describe('serve', () => {
   it('listens where it is told, keeps a signed delivery, drains on SIGTERM and ends with 0', { timeout: wallMs }, async () => {
     const running = start(['serve', '--port', '0', '--host', '127.0.0.1', '--data', path.join(opened.folder, 'serve')], { env })
     onTestFinished(() => void running.kill('SIGKILL'))
+    let logged = ''
     const url = await new Promise<string>((resolve, reject) => {
       running.stderr.on('data', (chunk: Buffer) => {
+        logged += chunk
         const line = String(chunk)
           .split('\n')
           .find(text => text.includes('listening'))
@@ -215,6 +217,8 @@ describe('serve', () => {
       fetch(url, { method: 'POST', body, headers: { ...headers, 'x-hub-signature-256': 'sha256=0' } }),
     ])
     expect([kept.status, await kept.text(), unsigned.status]).toEqual([202, 'recorded\n', 401])
+    // It fits no event, and nothing else would ever tell whoever sent it.
+    await expect.poll(() => logged, { timeout: 10_000 }).toMatch(/"delivery":"d-1","reason":"payload: .*"a delivery was ignored"/)
     const taken = await grokbot(
       ['serve', '--port', new URL(url).port, '--host', '127.0.0.1', '--data', path.join(opened.folder, 'other')],
       { env },

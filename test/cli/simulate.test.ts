@@ -104,6 +104,33 @@ describe('simulate', () => {
     const ran = await grokbot(['simulate', file, '--event', 'push', '--repo', scene.repo, '--json', '-q'])
     expect(lastObject(ran.stdout)).toMatchObject({ acceptance: { kind: 'ignored', reason: 'not one of our events' } })
   })
+  it('says of a payload that does not fit its event where, and ends with 2', { timeout: wallMs }, async () => {
+    const { result, exitCode } = await play(payload('/grok fix', { issue: { created_at: undefined } }))
+    expect([exitCode, result]).toEqual([
+      2,
+      expect.objectContaining({
+        acceptance: { kind: 'ignored', reason: expect.stringMatching(/^payload: issue\.created_at /), malformed: true },
+      }),
+    ])
+  })
+  it('says which events are served when it is given another', { timeout: wallMs }, async () => {
+    const ran = await grokbot(['simulate', scene.write('typo.json', payload('/grok fix')), '--event', 'issue_coment', '--repo', scene.repo])
+    expect(ran.stderr).toMatch(/issue_coment is none of the events that are served: issue_comment, issues, /)
+  })
+  it('shows what people read of each effect', { timeout: wallMs }, async () => {
+    const { result } = await play(payload('/grok nope'))
+    const { effects } = result as { effects: { kind: string; body?: string }[] }
+    expect(effects).toMatchObject([{ kind: 'comment', body: expect.stringMatching(/`\/grok nope` is not a command\./) }])
+    const ran = await grokbot([
+      'simulate',
+      scene.write('help.json', payload('/grok help')),
+      '--event',
+      'issue_comment',
+      '--repo',
+      scene.repo,
+    ])
+    expect(ran.stdout).toMatch(/^ {9}\| \*\*grok help\*\*$/m)
+  })
   it('shows hostile words of a payload without an order to the terminal', { timeout: wallMs }, async () => {
     const orders = '\u001b]0;owned\u0007\u009b2J\u202e'
     const file = scene.write('hostile.json', payload(`/grok fix${orders} ${orders}`, { issue: { title: orders, body: orders } }))

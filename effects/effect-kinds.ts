@@ -40,10 +40,10 @@ export type EffectContext = {
   botLogin: string
   markerKey: Uint8Array
   git: GitPort
-  /** For what takes more than one request: asked again before the one that shows. */
+  /** For what takes more than one request: asked again before each that writes. */
   holds(): Promise<boolean>
-  /** For the same: one request of it, in the turn of its installation. */
-  turn<T>(work: () => Promise<T>): Promise<T | 'stopped'>
+  /** For the same: one write of it, in the turn of its installation; asks for ownership itself once the turn has come. */
+  turn<T>(write: () => Promise<T>): Promise<T | 'stopped' | 'fenced'>
 }
 
 /** Pushing is git's business; the worker plugs it in. */
@@ -162,9 +162,11 @@ export const effectKinds: { [K in EffectKind]: EffectKindRow<K> } = {
     risk: 'low',
     compensation: null,
     // One that was made for the same task meanwhile, by either half, is taken: a second would stay at "queued" for ever.
-    send: async (wish, { api }) => {
+    send: async (wish, { api, holds }) => {
       const intent = { ...wish, actions: buttonsOf(wish) }
       const known = intent.checkRunId ?? (await findCheckRun(api, intent, intent))?.id ?? null
+      // The look took a request of its own.
+      if (!(await holds())) return { kind: 'fenced' }
       const made =
         known === null
           ? await createCheckRun(api, intent, intent)

@@ -28,15 +28,15 @@ export async function openContext(effect: Effect, ports: EffectPorts, purpose: '
   }
   const { task, key } = effect
   const { markerKey, git, holds } = ports
-  const turn = <T>(work: () => Promise<T>) => turnUnlessStopped(installationId, ports, work)
+  const turn = <T>(write: () => Promise<T>) => turnWhileHeld(installationId, ports, write)
   const botLogin = await ports.botLogin()
   return { kind: 'open', context: { task, key, api: ports.api(token), token, botLogin, markerKey, git, holds, turn } }
 }
 
-/** A stop is heard also where no turn has to be waited for. */
-async function turnUnlessStopped<T>(installationId: number, ports: EffectPorts, work: () => Promise<T>): Promise<T | 'stopped'> {
+/** A stop is heard also where no turn has to be waited for. The wait may outlast a lease, so ownership is asked for behind it. */
+async function turnWhileHeld<T>(installationId: number, ports: EffectPorts, write: () => Promise<T>): Promise<T | 'stopped' | 'fenced'> {
   if ((await ports.sleep(0)) === 'stopped') return 'stopped'
-  return await inTurn(installationId, 'other', ports, work)
+  return await inTurn(installationId, 'other', ports, async () => ((await ports.holds()) ? await write() : 'fenced'))
 }
 
 function readOnly(permissions: Permissions): Permissions {

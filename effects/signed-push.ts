@@ -25,7 +25,7 @@ type Context = Pick<EffectContext, 'api' | 'git' | 'token' | 'holds' | 'turn'>
 /**
  * The same commit by GitHub's API, which signs what it makes itself: objects first, and the branch last. Nothing is at a
  * branch before the tree is known to be ours to the byte; what was made and is at none is nobody's, and GitHub tidies it up.
- * Each request has a turn of its own among the installation's writes, and a stop ends it at the next one.
+ * Each write has a turn of its own among the installation's, and is left when the task is lost, or a stop came, before it.
  */
 export async function sendSigned(intent: SignedPush, context: Context): Promise<Sent> {
   const { branch, expect, signed } = intent
@@ -37,17 +37,17 @@ export async function sendSigned(intent: SignedPush, context: Context): Promise<
   const { api, turn } = context
   try {
     const entries = await entriesOf(intent, change.entries, context)
-    const tree = entries === 'stopped' ? entries : await turn(() => createTree(api, intent, change.baseTree, entries))
-    if (tree === 'stopped') return { kind: 'stopped' }
+    if (entries === 'stopped' || entries === 'fenced') return { kind: entries }
+    const tree = await turn(() => createTree(api, intent, change.baseTree, entries))
+    if (tree === 'stopped' || tree === 'fenced') return { kind: tree }
     if (tree !== signed.tree) return impossible(intent, 'the tree that GitHub made of the change is another one')
     const commit = await turn(() => createCommit(api, intent, signed))
-    if (commit === 'stopped') return { kind: 'stopped' }
+    if (commit === 'stopped' || commit === 'fenced') return { kind: commit }
     if (!isOurs(commit, signed)) return impossible(intent, 'the commit that GitHub made is another one')
     crashpoint('effect.push.committed')
-    // All this took a while: a worker that lost its lease in it moves no branch.
-    if (!(await context.holds())) return { kind: 'fenced' }
     const moved = await turn(() => moveBranch(intent, commit.sha, context))
-    return moved === 'stopped' ? { kind: 'stopped' } : (moved ?? { kind: 'done', remote: { branch, sha: commit.sha } })
+    if (moved === 'stopped' || moved === 'fenced') return { kind: moved }
+    return moved ?? { kind: 'done', remote: { branch, sha: commit.sha } }
   } catch (error) {
     return await explain(error, intent, context)
   }
@@ -57,11 +57,13 @@ export async function sendSigned(intent: SignedPush, context: Context): Promise<
  * The API takes no lease: it moves a branch wherever ours comes after it, also over commits that somebody has just taken
  * away. So the branch is looked at again in the same moment; null = it was moved.
  */
-async function moveBranch(intent: SignedPush, sha: string, { api, git, token }: Context): Promise<Sent | null> {
+async function moveBranch(intent: SignedPush, sha: string, { api, git, token, holds }: Context): Promise<Sent | null> {
   const { branch, expect } = intent
   const now = await git.readRef(intent, token)
   if (now.kind === 'refused') return refused(intent, now.reason, {})
   if (now.sha !== expect) return refused(intent, `the branch is at ${now.sha ?? 'no commit'}`, { sha: now.sha ?? '' })
+  // The look took a while of its own: a worker that lost its lease in it moves no branch.
+  if (!(await holds())) return { kind: 'fenced' }
   if (expect === null) await createBranch(api, intent, branch, sha)
   else await forwardBranch(api, intent, branch, sha)
   return null
@@ -87,7 +89,11 @@ function isOurs({ tree, parents, message }: GitCommit, signed: SignedPush['signe
 type Change = Extract<Awaited<ReturnType<GitPort['readChange']>>, { kind: 'read' }>
 
 /** Text goes with the tree; bytes that JSON can not hold are sent before it. */
-async function entriesOf(intent: SignedPush, entries: Change['entries'], { api, turn }: Context): Promise<TreeEntry[] | 'stopped'> {
+async function entriesOf(
+  intent: SignedPush,
+  entries: Change['entries'],
+  { api, turn }: Context,
+): Promise<TreeEntry[] | 'stopped' | 'fenced'> {
   const made: TreeEntry[] = []
   for (const { path, mode, content } of entries) {
     const text = content === null ? null : textOf(content)
@@ -96,7 +102,7 @@ async function entriesOf(intent: SignedPush, entries: Change['entries'], { api, 
     else if (text !== null) made.push({ path, mode, text })
     else {
       const sha = await turn(() => createBlob(api, intent, content))
-      if (sha === 'stopped') return sha
+      if (sha === 'stopped' || sha === 'fenced') return sha
       made.push({ path, mode, sha })
     }
   }

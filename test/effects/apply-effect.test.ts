@@ -107,6 +107,20 @@ test('one that is settled is not done again', async () => {
   expect([comments(), events]).toEqual([[], []])
 })
 
+test('a worker that loses its task while it looks for a check run makes none', async () => {
+  const { owner, repo, repositoryId, installationId } = proposal.intent
+  const headSha = (await simulator.github.refs('octo/parser'))['refs/heads/main'] ?? ''
+  const run = { checkRunId: null, status: 'queued', conclusion: null, title: 'queued', summary: '' } as const
+  const intent = { owner, repo, repositoryId, installationId, headSha, name: 'grok / fix', externalId: 't_01', ...run } as const
+  const asked: string[] = []
+  simulator.github.observe(({ method, path }) => {
+    if (!path.includes('check-runs')) return
+    asked.push(method)
+    holds = false
+  })
+  expect([await applyEffect('t_01', { kind: 'check-run', ordinal: 1, intent }, null, ports), asked]).toEqual([{ kind: 'fenced' }, ['GET']])
+})
+
 test('what was recorded wins over what would be proposed now', async () => {
   proposal.intent = { ...proposal.intent, body: 'newer' }
   const before = known('prepared', 0)

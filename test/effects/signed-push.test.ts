@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { NewEvent } from '../../domain/index.ts'
 import { applyEffect, type EffectPorts, type EffectProposal, noGit, sleepUnlessStopped } from '../../effects/index.ts'
 import { createGitHubApp, createWritePace } from '../../github/index.ts'
@@ -131,6 +131,56 @@ test('an attempt that loses its task while the objects are made moves no branch'
   })
   ports.holds = async () => !isMade
   expect([await apply(), isMade, await head('feature')]).toEqual([{ kind: 'fenced' }, true, before])
+})
+
+describe('an attempt that loses its task', () => {
+  let isLost: boolean
+  const written: string[] = []
+  beforeEach(() => {
+    isLost = false
+    written.length = 0
+    ports.holds = async () => !isLost
+    simulator.github.observe(({ method, path }) => {
+      const what = /\/git\/(blobs|trees|commits|refs)/.exec(path)?.[1]
+      if (method !== 'GET' && what) written.push(what)
+    })
+  })
+
+  test.each([
+    { what: 'a blob', turn: 1, content: '\0', before: [] },
+    { what: 'the tree', turn: 1, content: 'echo 3\n', before: [] },
+    { what: 'the commit', turn: 2, content: 'echo 3\n', before: ['trees'] },
+    { what: 'the move of the branch', turn: 3, content: 'echo 3\n', before: ['trees', 'commits'] },
+  ])('while it waits for the turn of $what writes nothing more, and gives the turn back', async ({ turn, content, before }) => {
+    const at = await head('feature')
+    const read = ports.git.readChange
+    ports.git.readChange = async intent => {
+      const whole = await read(intent)
+      const entries = [{ path: 'add.sh', mode: '100644', content: Buffer.from(content) }]
+      return whole.kind === 'refused' ? whole : { ...whole, entries }
+    }
+    const { pace, limits } = ports.writes
+    let turns = 0
+    const begin: typeof pace.begin = (...asked) => {
+      turns += 1
+      if (turns !== turn) return pace.begin(...asked)
+      isLost = true
+      return { kind: 'wait', ms: 1 }
+    }
+    ports.writes = { limits, pace: { ...pace, begin } }
+    expect([await apply(), written, await head('feature')]).toEqual([{ kind: 'fenced' }, before, at])
+    expect(pace.begin(proposal.intent.installationId, { kind: 'other', ticket: Symbol('next') }, limits).kind).toBe('begun')
+  })
+
+  test('while it looks at the branch a last time does not move it', async () => {
+    const at = await head('feature')
+    const read = ports.git.readRef
+    ports.git.readRef = async (intent, token) => {
+      isLost = written.includes('commits')
+      return await read(intent, token)
+    }
+    expect([await apply(), written, await head('feature')]).toEqual([{ kind: 'fenced' }, ['trees', 'commits'], at])
+  })
 })
 
 test('commits that somebody takes off the branch meanwhile do not come back', async () => {

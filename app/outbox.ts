@@ -1,5 +1,14 @@
 import { foldTask, type NewEvent, type ProblemCode, type TaskState } from '../domain/index.ts'
-import { type DuePorts, type EffectPorts, findOpen, noGit, resumeEffect, type Settled, settleByReadBack, tryDue } from '../effects/index.ts'
+import {
+  type DuePorts,
+  type EffectPorts,
+  findOpenPlaces,
+  noGit,
+  resumeEffect,
+  type Settled,
+  settleByReadBack,
+  tryByInstallation,
+} from '../effects/index.ts'
 import type { GitHubApp, WriteLimits } from '../github/index.ts'
 import { appendBehind, type Ledger } from '../ledger/index.ts'
 import { appLimits } from './limits.ts'
@@ -12,22 +21,40 @@ export type OutboxPorts = DuePorts & {
   now(): number
 }
 
-export type OutboxLimits = WriteLimits & { readBackGapMs: number; effectGiveUpMs: number }
+export type OutboxLimits = WriteLimits & { readBackGapMs: number; effectGiveUpMs: number; deliveryDrainMs: number }
 
 /**
  * Does what the app's half has recorded and not yet done: reactions, refusals, help. Level-triggered: it reads the ledger,
- * so a lost ring or a killed process only costs time. One outbox a data folder; returns how many tasks it touched.
+ * so a lost ring or a killed process only costs time. While one installation has to wait it looks again for the others. One
+ * outbox a data folder; returns how many tasks it touched.
  */
 export async function sendOutbox(ports: OutboxPorts): Promise<number> {
+  return await tryByInstallation(
+    passedOver => findTasks(passedOver, ports),
+    (taskId, sleep) => sendFor(taskId, { ...ports, sleep }),
+    { ...ports, lookGapMs: ports.limits().deliveryDrainMs },
+  )
+}
+
+/** With the installation each is of. */
+async function findTasks(passedOver: number, ports: OutboxPorts): Promise<Map<string, number>> {
   const { ledger, backOff, limits, now } = ports
   const youngSince = now() - limits().effectGiveUpMs
-  const half = { attempt: 'app', updatedBefore: now() + 1, youngSince, effectsOfTaskMax: appLimits.effectsOfTaskMax } as const
-  const open = await findOpen(half, ports)
-  const limit = appLimits.repliesAtOnceMax + backOff.waiting()
+  const { effectsOfTaskMax, repliesAtOnceMax } = appLimits
+  const open = await findOpenPlaces({ attempt: 'app', updatedBefore: now() + 1, youngSince, effectsOfTaskMax, passedOver }, ports)
+  const limit = repliesAtOnceMax + backOff.waiting() + passedOver
   const replies = await ledger.tasks({ state: 'waiting', needsWorker: false, limit })
-  for (const { taskId } of replies) open.add(taskId)
-  return await tryDue(open, (taskId, sleep) => sendFor(taskId, { ...ports, sleep }), ports)
+  for (const { taskId } of replies) if (!open.has(taskId)) open.set(taskId, await installationOf(taskId, ports))
+  return open
 }
+
+async function installationOf(taskId: string, { ledger }: OutboxPorts): Promise<number> {
+  const [first] = await ledger.readEvents(taskId, 0, 1)
+  const isKnown = first?.type === 'task.accepted' || first?.type === 'task.refused'
+  return (isKnown && first.payload?.installationId) || noInstallation
+}
+
+const noInstallation = 0
 
 /** False: something of it is still not settled, and is looked at again later. */
 async function sendFor(taskId: string, ports: OutboxPorts): Promise<boolean> {

@@ -1,4 +1,5 @@
-import type { Ledger } from '../ledger/index.ts'
+import * as z from 'zod'
+import type { EffectRow, Ledger } from '../ledger/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 import { askedWaitOf } from './asked-wait.ts'
 import type { BackOff } from './back-off.ts'
@@ -72,16 +73,36 @@ type Half = ({ attempt: 'app' } | { attempt: 'worker'; ended: true }) & {
   effectsOfTaskMax: number
 }
 
+/** The tasks with open effects. */
+export async function findOpen(half: Half, ports: OpenPorts): Promise<Set<string>> {
+  return new Set((await listOpen(half, ports)).map(({ taskId }) => taskId))
+}
+
+/** The same, with the installation each is of. An effect goes to the place its task came from, so a task has one. */
+export async function findOpenPlaces(half: Half & { passedOver: number }, ports: OpenPorts): Promise<Map<string, number>> {
+  const places = new Map<string, number>()
+  for (const { taskId, intent } of await listOpen(half, ports)) {
+    const place = Installed.safeParse(intent)
+    // Erased between two looks: nothing of it can be done any more.
+    if (place.success) places.set(taskId, place.data.installationId)
+  }
+  return places
+}
+
+const Installed = z.object({ installationId: z.int() })
+
+type OpenPorts = { ledger: Pick<Ledger, 'openEffects'>; backOff: BackOff }
+
 /**
- * The tasks with open effects. The limit grows by those that wait, so that however many of them there are, they hide nobody;
- * and unknown ones have a query of their own, so that they take no place of what is in flight.
+ * The limit grows by those that wait and those that were passed over, so that however many of them there are, they hide
+ * nobody; and unknown ones have a query of their own, so that they take no place of what is in flight.
  */
-export async function findOpen(
-  { youngSince, effectsOfTaskMax, ...half }: Half,
-  { ledger, backOff }: { ledger: Pick<Ledger, 'openEffects'>; backOff: BackOff },
-): Promise<Set<string>> {
-  const window = { ...half, limit: effectsLimits.openAtOnceMax + backOff.waiting() * effectsOfTaskMax }
+async function listOpen(
+  { youngSince, effectsOfTaskMax, passedOver = 0, ...half }: Half & { passedOver?: number },
+  { ledger, backOff }: OpenPorts,
+): Promise<EffectRow[]> {
+  const window = { ...half, limit: effectsLimits.openAtOnceMax + (backOff.waiting() + passedOver) * effectsOfTaskMax }
   const inFlight = await ledger.openEffects({ ...window, states: 'in-flight' })
   const unknown = await ledger.openEffects({ ...window, states: 'unknown', updatedAfter: youngSince })
-  return new Set([...inFlight, ...unknown].map(({ taskId }) => taskId))
+  return [...inFlight, ...unknown]
 }

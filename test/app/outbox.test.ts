@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { sendOutbox } from '../../app/outbox.ts'
 import { foldTask, type NewEvent } from '../../domain/index.ts'
+import { sleepUnlessStopped } from '../../effects/index.ts'
 import { type App, openApp } from './open-app.ts'
 
 let app: App
@@ -98,6 +99,64 @@ describe('what always fails', () => {
   })
 })
 
+describe('an installation that GitHub asks to wait', () => {
+  const sent: string[] = []
+  beforeEach(async () => {
+    const { github } = app.simulator
+    await github.addRepository({ owner: 'acme', name: 'other' })
+    await github.openIssue({ repo: 'acme/other', author: 'mona', title: 'a', body: 'b' })
+    app.intake.allowedOwners = null
+    app.outbox.sleep = ms => sleepUnlessStopped(ms, app.stopping.signal)
+    Object.defineProperty(app.clock, 'now', { get: () => Date.now() })
+    sent.length = 0
+    github.observe(({ method, path, params, status }) => {
+      if (method === 'POST' && path.endsWith('/issues/{issue_number}/comments') && status === 201) sent.push(params['owner'] ?? '')
+    })
+  })
+  const limitOcto = (retryAfterSeconds: number) =>
+    app.simulator.github.fail({
+      method: 'POST',
+      path: /octo\/parser\/issues\/1\/comments$/,
+      fault: { kind: 'secondary-limit', retryAfterSeconds },
+    })
+  async function sayAtAcme() {
+    const { github } = app.simulator
+    const comment = await github.comment({ repo: 'acme/other', number: 1, author: 'lena', body: '/grok fix' })
+    const payload = github.payload.issueComment('created', { repo: 'acme/other', commentId: comment.id })
+    const body = Buffer.from(JSON.stringify(payload))
+    await app.ledger.recordDelivery({ id: 'd-acme', event: 'issue_comment', action: 'created', body, receivedAt: app.clock.now })
+    await app.take()
+  }
+
+  test('keeps no other waiting, not even what comes in meanwhile; its own come later, in their order', async () => {
+    const limited = limitOcto(3)
+    await app.comment('/grok fix', 'lena')
+    await app.take()
+    const sending = app.send()
+    await vi.waitUntil(() => limited.hits() === 1, { interval: 5, timeout: 20_000 })
+    await app.comment('/grok help')
+    await app.take()
+    await sayAtAcme()
+    expect([await sending, sent]).toEqual([2, ['acme', 'octo']])
+    expect([await outcomeOf('t_1'), await outcomeOf('t_2'), await outcomeOf('t_3')]).toEqual(['refused', null, 'refused'])
+    expect([await app.send(), sent, await outcomeOf('t_2')]).toEqual([1, ['acme', 'octo', 'octo'], 'succeeded'])
+  })
+
+  test('hides no other, however much it has, and nothing of it is at work after a stop', async () => {
+    const limited = limitOcto(60)
+    for (let count = 0; count < 230; count++) await addTask(`o_${count}`, 'prepared')
+    const sending = app.send()
+    await vi.waitUntil(() => limited.hits() === 1, { interval: 5, timeout: 20_000 })
+    await sayAtAcme()
+    await vi.waitUntil(() => sent.includes('acme'), { interval: 5, timeout: 20_000 })
+    app.stopping.abort()
+    await sending
+    const asked = app.simulator.github.requests().length
+    await sleepUnlessStopped(500, new AbortController().signal)
+    expect([sent, app.simulator.github.requests().length]).toEqual([['acme'], asked])
+  })
+})
+
 describe('what GitHub refuses for good', () => {
   test.each([404, 403, 422])('%i when it is sent: it is rejected with the reason, and never tried again', async status => {
     await app.comment('/grok fix', 'lena')
@@ -177,7 +236,8 @@ async function addTask(taskId: string, state: 'prepared' | 'unknown') {
   const [, installation] = [...app.simulator.github.state.installations][0] ?? []
   const repository = { id: 1, owner: 'octo', name: 'parser', url: '', visibility: 'public', defaultBranch: 'main' } as const
   const installationId = installation?.id ?? 0
-  const intent = { owner: 'octo', repo: 'parser', repositoryId: 1, installationId, number: 1, since: '2020-01-01T00:00:00Z', body: 'x' }
+  const repositoryId = Number(app.simulator.github.state.repositories.get('octo/parser')?.id)
+  const intent = { owner: 'octo', repo: 'parser', repositoryId, installationId, number: 1, since: '2020-01-01T00:00:00Z', body: 'x' }
   const effectId = `${taskId}:comment:1`
   const common = { command: { verb: 'x', text: '', index: 0 }, requester: { login: 'lena', id: 1 }, repository, installationId }
   const settled = { effectId, state: 'unknown', remote: {}, reason: '', foundByReadBack: false } as const

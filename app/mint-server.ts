@@ -57,7 +57,8 @@ async function gatherMintFacts({ for: { taskId, attempt } }: MintCall, { ledger,
     accepted: row ? await readAccepted(taskId, ledger) : null,
     newestAttempt: row?.attempts ?? 0,
     holds: await ledger.holdsTask({ taskId, attempt }, now()),
-    hasEnded: row?.state === 'ended',
+    endedAt: row?.endedAt ?? null,
+    now: now(),
   }
 }
 

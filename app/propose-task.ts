@@ -133,7 +133,7 @@ function acceptedPayload(
     ...(retries ? { retries: retries.taskId } : {}),
     base: { ref: facts.defaultBranch, sha: facts.baseSha ?? emptySha },
     ...pullPayload(facts.pull),
-    grant: grantOf(row, { operatorProfile: profile, delivery: 'github', trusted: isTrusted(facts) }),
+    grant: grantOf(row, { operatorProfile: profile, delivery: 'github', trusted: isTrusted(facts), fork: facts.pull?.fork ?? false }),
     limits,
     delivery: 'github',
     deadlineAt: now + wallMs + waitMs,

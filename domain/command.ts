@@ -118,13 +118,14 @@ export function profileOf(row: CommandRow, { operatorProfile, trusted }: Profile
 }
 
 /** What a task is accepted with. Throws where there is no profile: acceptance has refused that. */
-export function grantOf(row: CommandRow, facts: ProfileFacts & { delivery: TaskAccepted['delivery'] }): Grant {
+/** `fork`: of its pull request the base repository never becomes a branch, so nothing of the task may push there. */
+export function grantOf(row: CommandRow, facts: ProfileFacts & { delivery: TaskAccepted['delivery']; fork: boolean }): Grant {
   const profile = profileOf(row, facts)
   if (profile === null) throw new Error(`${row.verb} was accepted without a profile`)
   return {
     profile,
     capabilities: [...row.capabilities],
-    effects: facts.delivery === 'github' ? [...row.effects] : [],
+    effects: facts.delivery === 'github' ? row.effects.filter(kind => !facts.fork || (kind !== 'push' && kind !== 'pull-request')) : [],
   }
 }
 

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import path from 'node:path'
 import { parseCommands } from '../../app/index.ts'
@@ -8,6 +7,7 @@ import type { NewTask } from '../../ledger/index.ts'
 import type { WorkerSettings } from '../../worker/index.ts'
 import { escapeText } from '../escape.ts'
 import { Refusal, UsageError } from '../exit.ts'
+import { readNamed } from '../read-named.ts'
 import { taskLimitsOf } from '../read-operator.ts'
 import type { LocalRepository } from './local-repository.ts'
 
@@ -72,11 +72,8 @@ export function decideRun(command: WrittenCommand, prefix: string, killSwitch: '
 /** A file with an issue: its first line is the title, the rest the text. Null without a file. */
 export function readIssue(file: string | undefined): TaskAccepted['subject'] {
   if (file === undefined) return null
-  const stat = statSync(file, { throwIfNoEntry: false })
-  if (!stat?.isFile()) throw new UsageError('file-missing', `--issue: there is no file ${escapeText(file)}`)
-  if (stat.size > issueBytesMax)
-    throw new UsageError('file-too-large', `--issue: ${escapeText(file)} is larger than ${issueBytesMax} bytes`)
-  const text = readFileSync(file, 'utf8')
+  const text = readNamed(file, { by: '--issue', bytesMax: issueBytesMax })
+    .toString('utf8')
     .replace(/^\ufeff/, '')
     .replace(/\r\n?/g, '\n')
     .trimStart()
@@ -107,7 +104,7 @@ export function proposeRun(order: RunOrder, taskId: string, settings: WorkerSett
     commentId: null,
     base: repository.base,
     // A file of the person's own, which they have read or could have.
-    grant: grantOf(row, { operatorProfile: settings.operator.sandbox?.profile ?? null, delivery: 'patch', trusted: true }),
+    grant: grantOf(row, { operatorProfile: settings.operator.sandbox?.profile ?? null, delivery: 'patch', trusted: true, fork: false }),
     limits: taskLimitsOf(limits),
     delivery: 'patch',
     deadlineAt: now + limits.taskWallMs,

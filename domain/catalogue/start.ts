@@ -39,7 +39,7 @@ export const startProblems = {
   },
   'file-unreadable': {
     what: 'A file can not be read.',
-    why: 'It is not there (`ENOENT`), the user of this process may not read it (`EACCES`), or it is a folder (`EISDIR`).',
+    why: 'The user of this process may not read it (`EACCES`), or its path can not be followed (`ELOOP`, `ENAMETOOLONG`).',
     next: ['look at its owner and mode: `ls -l FILE`'],
   },
   'folder-missing': {

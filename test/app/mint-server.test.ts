@@ -132,4 +132,7 @@ test('after the end of the task a token still says the last words and looks, and
   expect(await ask({ issues: 'write' })).toBe('ghs_')
   expect(await ask({ contents: 'read' })).toBe('ghs_')
   expect(await ask({ contents: 'write' })).toMatchObject({ kind: 'rejected', status: 403 })
+  app.clock.now += 3 * 86_400_000
+  expect(await ask({ contents: 'read' })).toMatchObject({ kind: 'rejected', message: expect.stringContaining('too long ago') })
+  app.clock.now -= 3 * 86_400_000
 })

@@ -193,7 +193,8 @@ describe('what runs for a command has a profile within the operator’s, and wit
     const of = (subjectTrusted: boolean) => {
       const acceptance = decide('fix', { operatorProfile, subjectTrusted })
       if (acceptance.kind === 'refused') return `${acceptance.words}${acceptance.reason === 'no-profile' ? '' : acceptance.reason}`
-      return grantOf(findCommand('fix') as CommandRow, { operatorProfile, trusted: subjectTrusted, delivery: 'github' }).profile
+      return grantOf(findCommand('fix') as CommandRow, { operatorProfile, trusted: subjectTrusted, delivery: 'github', fork: false })
+        .profile
     }
     expect({ ofWriter: of(true), ofStranger: of(false) }).toEqual(expected)
   })
@@ -202,7 +203,7 @@ describe('what runs for a command has a profile within the operator’s, and wit
       const change = { operatorProfile: 'read-only', subjectTrusted: false }
       expect(decide(word, change)).toMatchObject({ kind: 'accepted' })
       const row = findCommand(word) as CommandRow
-      expect(grantOf(row, { operatorProfile: 'read-only', trusted: false, delivery: 'github' }).profile).toBe('strict')
+      expect(grantOf(row, { operatorProfile: 'read-only', trusted: false, delivery: 'github', fork: false }).profile).toBe('strict')
     }
   })
 })
@@ -219,4 +220,10 @@ describe('the command table', () => {
     const frozen = Object.freeze({ ...facts })
     expect(decideAcceptance({ index: 0, word: 'fix', text: '' }, frozen, { prefix: '/grok', botRunsPerHourMax: 2 })).toEqual(decide('fix'))
   })
+})
+
+it('a fix on a fork’s pull request is granted nothing that pushes', () => {
+  const of = (fork: boolean) =>
+    grantOf(findCommand('fix') as CommandRow, { operatorProfile: null, trusted: true, delivery: 'github', fork }).effects
+  expect(of(false).filter(kind => !of(true).includes(kind))).toEqual(['push', 'pull-request'])
 })

@@ -1,8 +1,12 @@
-import { foldTask, type NewEvent, type ProblemCode, type TaskState } from '../domain/index.ts'
+import { type EffectState, foldTask, type NewEvent, type ProblemCode, type TaskState } from '../domain/index.ts'
 import {
+  applyEffect,
   type DuePorts,
   type EffectPorts,
+  type EffectProposal,
+  effectId,
   findOpenPlaces,
+  type Intent,
   noGit,
   resumeEffect,
   type Settled,
@@ -73,14 +77,40 @@ async function sendFor(taskId: string, ports: OutboxPorts): Promise<boolean> {
 }
 
 /** An answer that comes days late helps nobody: what could not be done for that long is only looked for. */
-async function sendOne(taskId: string, id: string, effect: TaskState['effects'][string], ports: OutboxPorts): Promise<Settled> {
+async function sendOne(taskId: string, id: string, effect: EffectState, ports: OutboxPorts): Promise<Settled> {
   const effectPorts = effectPortsOf(taskId, ports)
   const tooOld = effect.preparedAt < ports.now() - ports.limits().effectGiveUpMs
-  // Nobody is told that a task waits which has ended.
-  const isOver = effect.kind === 'progress' && (await ports.ledger.task(taskId))?.state === 'ended'
-  if (isOver) return await settleByReadBack(taskId, id, effect, 'its task has ended', effectPorts)
-  if (tooOld || effect.state === 'unknown') return await settleByReadBack(taskId, id, effect, 'it could not be done in time', effectPorts)
-  return await resumeEffect(taskId, id, effect, effectPorts)
+  const isQueued = effect.kind === 'progress' && effect.key === 'progress-1'
+  if (!tooOld && effect.state !== 'unknown' && !isQueued) return await resumeEffect(taskId, id, effect, effectPorts)
+  const settled =
+    tooOld || effect.state === 'unknown'
+      ? await settleByReadBack(taskId, id, effect, 'it could not be done in time', effectPorts)
+      : await sendQueued(taskId, id, effect, ports)
+  const last = isQueued ? await lastText(taskId, effect, settled, ports) : null
+  return last ? await applyEffect(taskId, last, null, effectPorts) : settled
+}
+
+/**
+ * Nobody is told that a task waits which has ended, however long the turn to say so took. While it is worked on the comment
+ * is still made: its worker waits for it and goes on in it.
+ */
+async function sendQueued(taskId: string, id: string, effect: EffectState, ports: OutboxPorts): Promise<Settled> {
+  const effectPorts = effectPortsOf(taskId, ports)
+  const isOpen = async () => (await ports.ledger.task(taskId))?.state !== 'ended'
+  const sent = (await isOpen()) ? await resumeEffect(taskId, id, effect, { ...effectPorts, holds: isOpen }) : null
+  if (sent !== null && (sent.kind !== 'fenced' || (await isOpen()))) return sent
+  const known = foldTask(await ports.ledger.readEvents(taskId)).effects[id] ?? effect
+  return await settleByReadBack(taskId, id, known, 'its task has ended', effectPorts)
+}
+
+/** For the comment that was on its way when its task ended; null: it is not, or its worker has seen to it. */
+async function lastText(taskId: string, queued: EffectState, settled: Settled, { ledger }: OutboxPorts): Promise<EffectProposal | null> {
+  const commentId = settled.kind === 'settled' && settled.state === 'confirmed' ? settled.remote['id'] : null
+  const { accepted, outcome, effects } = foldTask(await ledger.readEvents(taskId))
+  const proposal = { kind: 'progress', ordinal: 2 } as const
+  if (typeof commentId !== 'number' || outcome === null || effects[effectId(taskId, proposal)] !== undefined) return null
+  const body = `**grok ${accepted?.command.verb}** — ended: ${outcome.outcome}`
+  return { ...proposal, intent: { ...(queued.intent as Intent<'progress'>), commentId, body } }
 }
 
 /** A task without a worker ends when its reply is out, or could not get out. */

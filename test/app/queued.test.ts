@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { foldTask, type NewEvent } from '../../domain/index.ts'
 import { type App, openApp } from './open-app.ts'
 
@@ -97,6 +97,81 @@ test('a question has none, and neither has what ended before it was said to wait
   await end('t_3')
   await app.send()
   expect([await effectsOf('t_3'), app.ours()]).toEqual([['reaction:1 confirmed', 'progress:1 rejected'], []])
+})
+
+describe('what happens to the task while its comment waits for its turn', () => {
+  /** Once, before the turn of the comment comes. */
+  function whileItWaits(happen: () => Promise<void>) {
+    const { pace } = app.outbox.github
+    let waits: 'not yet' | 'now' | 'no more' = 'not yet'
+    const begin: typeof pace.begin = (installationId, wish, limits) => {
+      if (wish.kind !== 'courtesy' || waits !== 'not yet') return pace.begin(installationId, wish, limits)
+      waits = 'now'
+      return { kind: 'wait', ms: 1 }
+    }
+    app.outbox.github = { ...app.outbox.github, pace: { ...pace, begin } }
+    app.outbox.sleep = async () => {
+      if (waits === 'now') await happen()
+      if (waits === 'now') waits = 'no more'
+      return 'slept'
+    }
+  }
+  beforeEach(async () => {
+    await say('/grok fix')
+    await say('/grok fix once more')
+    await begin('t_1')
+    await end('t_1')
+  })
+
+  test('it ends: nobody is told any more that it waits', async () => {
+    whileItWaits(async () => {
+      await begin('t_2')
+      await end('t_2')
+    })
+    await app.send()
+    expect([await effectsOf('t_2'), app.ours()]).toEqual([['reaction:1 confirmed', 'progress:1 rejected'], []])
+  })
+
+  test('it begins: its worker goes on in the comment, which is still made', async () => {
+    whileItWaits(() => begin('t_2'))
+    await app.send()
+    expect([await effectsOf('t_2'), app.ours().length]).toEqual([['reaction:1 confirmed', 'progress:1 confirmed'], 1])
+  })
+})
+
+test('a comment that was on its way when its task ended does not stay at "queued", also when GitHub is away in between', async () => {
+  await say('/grok fix')
+  await say('/grok fix once more')
+  await begin('t_1')
+  await end('t_1')
+  const { github } = app.simulator
+  github.fail({ method: 'POST', path: /\/issues\/1\/comments$/, fault: { kind: 'cut', when: 'after' } })
+  github.fail({ method: 'PATCH', path: /\/issues\/comments\//, fault: { kind: 'status', status: 500 }, times: 9 })
+  const { mint } = app.outbox.github
+  let isEnded = false
+  app.outbox.github = {
+    ...app.outbox.github,
+    async mint(request) {
+      if (app.ours().length > 0 && !isEnded) {
+        isEnded = true
+        await begin('t_2')
+        await end('t_2')
+      }
+      return await mint(request)
+    },
+  }
+  await app.send()
+  expect([await effectsOf('t_2'), app.ours().length]).toEqual([
+    ['reaction:1 confirmed', 'progress:1 confirmed', 'progress:2 dispatched'],
+    1,
+  ])
+  github.clearFaults()
+  app.clock.now += 61_000
+  await app.send()
+  expect([await effectsOf('t_2'), app.ours()]).toEqual([
+    ['reaction:1 confirmed', 'progress:1 confirmed', 'progress:2 confirmed'],
+    ['**grok fix** — ended: succeeded'],
+  ])
 })
 
 test('a delivery that is taken again shows nothing twice', async () => {

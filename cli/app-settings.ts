@@ -1,14 +1,18 @@
 import { createPrivateKey } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { Environment } from '../config-schema/index.ts'
 import { escapeText } from './escape.ts'
 import { UsageError } from './exit.ts'
+import { readNamed } from './read-named.ts'
+
+/** Where GitHub is when no server of one's own is named. */
+export const gitHubUrl = 'https://api.github.com'
 
 /** The App of this installation. Throws `UsageError` naming every variable that is missing. */
 export function appSettings(environment: Environment) {
   const missing = (['APP_ID', 'WEBHOOK_SECRET'] as const).filter(name => !environment[name]?.trim())
   const privateKey =
-    environment.PRIVATE_KEY?.replaceAll('\\n', '\n') ?? (environment.PRIVATE_KEY_PATH ? readKey(environment.PRIVATE_KEY_PATH) : undefined)
+    environment.PRIVATE_KEY?.replaceAll('\\n', '\n') ??
+    (environment.PRIVATE_KEY_PATH ? readNamed(environment.PRIVATE_KEY_PATH, { by: 'PRIVATE_KEY_PATH' }).toString('utf8') : undefined)
   if (missing.length > 0 || !privateKey) {
     throw new UsageError(
       'app-not-configured',
@@ -16,17 +20,26 @@ export function appSettings(environment: Environment) {
       [...missing, ...(privateKey ? [] : ['PRIVATE_KEY or PRIVATE_KEY_PATH'])].map(name => `set ${name}`),
     )
   }
+  const appId = environment.APP_ID?.trim() ?? ''
+  if (!appIdForm.test(appId)) {
+    throw new UsageError('environment-invalid', `APP_ID is no id of a GitHub App: ${escapeText(appId)}`, [
+      'it is a number, or a client id, which begins with Iv; the settings of the App on GitHub show both',
+    ])
+  }
   if (!isRsaKey(privateKey)) {
     const source = environment.PRIVATE_KEY ? 'PRIVATE_KEY' : `PRIVATE_KEY_PATH: ${escapeText(environment.PRIVATE_KEY_PATH ?? '')}`
     throw new UsageError('app-key-invalid', `${source} is no RSA private key`)
   }
   return {
-    apiUrl: environment.GHE_API_URL ?? 'https://api.github.com',
-    appId: environment.APP_ID ?? '',
+    apiUrl: environment.GHE_API_URL ?? gitHubUrl,
+    appId,
     privateKey,
     webhookSecret: environment.WEBHOOK_SECRET ?? '',
   }
 }
+
+/** GitHub takes either in a signature of the App, and refuses every other text only when it is first asked. */
+const appIdForm = /^(?:[1-9]\d*|Iv[\w.]+)$/
 
 /** GitHub makes no other kind. Without this the first sign of a wrong one would be a token that can not be made, long after the start. */
 function isRsaKey(pem: string): boolean {
@@ -34,17 +47,6 @@ function isRsaKey(pem: string): boolean {
     return createPrivateKey(pem).asymmetricKeyType === 'rsa'
   } catch {
     return false
-  }
-}
-
-function readKey(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(
-      'file-unreadable',
-      `PRIVATE_KEY_PATH: ${escapeText(file)} can not be read: ${(error as NodeJS.ErrnoException).code}`,
-    )
   }
 }
 

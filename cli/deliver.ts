@@ -1,11 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Environment } from '../config-schema/index.ts'
+import { causeWords } from './cause-words.ts'
 import { escapeShort, escapeText, toSafeJson } from './escape.ts'
 import { exitCodes, UsageError } from './exit.ts'
 import { headerValue } from './header-value.ts'
 import { cliLimits } from './limits.ts'
+import { readNamed } from './read-named.ts'
 
 type Options = { url: string; event: string; delivery?: string; json?: boolean }
 
@@ -28,7 +29,7 @@ async function deliver(file: string, options: Options, { WEBHOOK_SECRET: secret 
   if (!secret) throw new UsageError('webhook-secret-unset', 'WEBHOOK_SECRET is not set')
   if (!/^https?:\/\//i.test(options.url) || !URL.canParse(options.url))
     throw new UsageError('option-value', `--url is no address: ${escapeText(options.url)}`)
-  const body = readBody(file)
+  const body = readNamed(file)
   const event = headerValue('--event', options.event)
   const id = headerValue('--delivery', options.delivery ?? randomUUID())
   const answer = await send(options.url, body, {
@@ -57,17 +58,8 @@ async function send(url: string, body: Buffer, headers: Record<string, string>):
     })
     return { status: response.status, text: (await response.text()).trim() }
   } catch (error) {
-    const cause = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).name
-    throw new UsageError('server-unreachable', `${escapeText(url)} can not be reached: ${escapeText(cause)}`, [
+    throw new UsageError('server-unreachable', `${escapeText(url)} can not be reached: ${escapeText(causeWords(error))}`, [
       'is it running there? grokbot serve, or grokbot app',
     ])
-  }
-}
-
-function readBody(file: string): Buffer {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    throw new UsageError('file-unreadable', `${escapeText(file)} can not be read: ${(error as NodeJS.ErrnoException).code}`)
   }
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { areas, catalogue, isProblemCode, type ProblemCode, problemCodes } from '../domain/index.ts'
 import { escapeText, toSafeJson } from './escape.ts'
 import { UsageError, withoutMarks } from './exit.ts'
+import { nearestWord } from './nearest-word.ts'
 
 type Options = { json?: boolean }
 
@@ -13,11 +14,24 @@ export function define(command: Command): void {
 }
 
 /** The catalogue, as docs/errors.md has it. */
-function explain(code: string | undefined, { json }: Options): void {
-  if (code !== undefined && !isProblemCode(code)) throw new UsageError('unknown-code', `there is no code ${escapeText(code)}`)
+function explain(given: string | undefined, { json }: Options): void {
+  const code = given === undefined ? undefined : readCode(given)
   const print = (text: string) => void process.stdout.write(`${text}\n`)
   if (json) print(toSafeJson(code === undefined ? problemCodes.map(rowOf) : rowOf(code)))
   else print(code === undefined ? renderList() : renderProblem(code))
+}
+
+/** As it was copied: in the brackets it stands in, in any case. */
+function readCode(given: string): ProblemCode {
+  const code = given
+    .trim()
+    .replace(/^\[|\]$/g, '')
+    .toLowerCase()
+  if (isProblemCode(code)) return code
+  const nearest = nearestWord(code, problemCodes)
+  const words = `there is no code ${escapeText(given)}`
+  if (nearest === null) throw new UsageError('unknown-code', words)
+  throw new UsageError('unknown-code', words, [`the nearest is ${nearest}: grokbot explain ${nearest}`])
 }
 
 function rowOf(code: ProblemCode) {

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { type Environment, readEnvironment, secretsOf } from '../config-schema/index.ts'
 import type { ProblemCode } from '../domain/index.ts'
-import { armCrashpoint, registerSecret } from '../telemetry/index.ts'
+import { armCrashpoint, registerSecret, showsStacks } from '../telemetry/index.ts'
 import { escapeLines } from './escape.ts'
 import { exitCodes, UsageError } from './exit.ts'
 import { sayError } from './say-error.ts'
@@ -12,7 +12,7 @@ import { version } from './version.ts'
 export async function main(): Promise<void> {
   watchStreams()
   const environment = readEnvironment()
-  const debug = environment.kind === 'read' && environment.values.LOG_LEVEL === 'debug'
+  const debug = environment.kind === 'read' && showsStacks(environment.values.LOG_LEVEL ?? '')
   muteWarnings(debug)
   // Node would print what was thrown as it is, and it may hold foreign text.
   process.on('uncaughtException', error => process.exit(sayError(error, debug)))

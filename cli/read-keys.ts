@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { type PublicKey, readPublicKey } from '../domain/index.ts'
+import { causeWords } from './cause-words.ts'
 import { escapeText } from './escape.ts'
 import { UsageError } from './exit.ts'
+import { notRead } from './read-named.ts'
 
 const keysBytesMax = 1_048_576
 const keysFilesMax = 1_000
@@ -32,9 +34,7 @@ function readText(from: string): string {
       .map(name => readOne(path.join(from, name), statSync(path.join(from, name)).size))
       .join('\n')
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === undefined) throw error
-    throw new UsageError('file-unreadable', `${escapeText(from)} can not be read: ${code}`)
+    throw notRead(error, from)
   }
 }
 
@@ -55,7 +55,7 @@ async function fetchText(url: string): Promise<string> {
     return await readBody(response)
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new UsageError('keys-unreachable', `${escapeText(url)} can not be read: ${escapeText(causeOf(error))}`)
+    throw new UsageError('keys-unreachable', `${escapeText(url)} can not be read: ${escapeText(causeWords(error))}`)
   }
 }
 
@@ -73,9 +73,4 @@ async function readBody({ body }: Response): Promise<string> {
 function parseUrl(text: string): URL {
   if (!URL.canParse(text)) throw new UsageError('option-value', `${escapeText(text)} is no URL`)
   return new URL(text)
-}
-
-function causeOf(error: unknown): string {
-  const { cause, name } = error as Error
-  return (cause as NodeJS.ErrnoException | undefined)?.code ?? name
 }

@@ -33,7 +33,7 @@ async function replay(taskId: string, options: Options, environment: Environment
     const state = foldTask(events)
     if (options.json) {
       const out = outFilesOf(opened.dataDir, taskId)
-      const result = resultOf(state, taskId, { ...out, signed: isSigned(out.bundle), applied: false }, state.lastAt - row.acceptedAt)
+      const result = resultOf(state, taskId, { ...out, signed: isSigned(out.bundle) }, state.lastAt - row.acceptedAt)
       process.stdout.write(`${toSafeJson({ taskId, chain, events: events.map(toJson), result })}\n`)
     } else {
       const lines = events.map(event => lineOf(event, row.acceptedAt))

@@ -5,7 +5,7 @@ import type { TaskRow } from '../ledger/index.ts'
 import { escapeShort, escapeText, toSafeJson } from './escape.ts'
 import { UsageError } from './exit.ts'
 import { leftOutText, reasonText } from './run/report.ts'
-import { type RunResult, resultOf } from './run/result.ts'
+import { type RecordedResult, resultOf } from './run/result.ts'
 import { findTask, withLedger } from './tasks/open-ledger.ts'
 import { isSigned, outFilesOf } from './tasks/out-files-of.ts'
 import { clock, money, plural } from './view/units.ts'
@@ -66,12 +66,7 @@ async function show(taskId: string, options: ShowOptions, environment: Environme
     const row = await findTask(opened, taskId)
     const state = foldTask(await opened.ledger.readEvents(taskId))
     const out = outFilesOf(opened.dataDir, taskId)
-    const result = resultOf(
-      state,
-      taskId,
-      { ...out, signed: isSigned(out.bundle), applied: false },
-      (row.endedAt ?? Date.now()) - row.acceptedAt,
-    )
+    const result = resultOf(state, taskId, { ...out, signed: isSigned(out.bundle) }, (row.endedAt ?? Date.now()) - row.acceptedAt)
     const effects = Object.values(state.effects).map(({ kind, state: phase, tries, reason, remote }) => ({
       kind,
       state: phase,
@@ -87,7 +82,7 @@ async function show(taskId: string, options: ShowOptions, environment: Environme
 }
 
 /** Only what the headers and the row still say: whatever stood in a payload is not known any more. */
-function erasedText(row: TaskRow, erasedAt: number, { bundle, durationMs }: RunResult): string[] {
+function erasedText(row: TaskRow, erasedAt: number, { bundle, durationMs }: RecordedResult): string[] {
   const rows: [string, string][] = [
     ['task', `${row.taskId}  ${stateWord(row)}  ${clock(durationMs)}`],
     ['in', escapeText(row.repository)],
@@ -98,7 +93,7 @@ function erasedText(row: TaskRow, erasedAt: number, { bundle, durationMs }: RunR
   return rows.map(([name, text]) => `${name.padEnd(8)} ${text}`)
 }
 
-function showText(row: TaskRow, state: TaskState, result: RunResult): string[] {
+function showText(row: TaskRow, state: TaskState, result: RecordedResult): string[] {
   const asked = state.accepted ?? state.refused
   const rows: [string, string][] = [
     ['task', `${row.taskId}  ${stateWord(row)}  ${clock(result.durationMs)}`],

@@ -12,6 +12,7 @@ import {
 import { escapeText, toSafeJson } from './escape.ts'
 import { exitCodes, UsageError } from './exit.ts'
 import { readKeys } from './read-keys.ts'
+import { notRead } from './read-named.ts'
 import { receiptsTable } from './receipts-table.ts'
 
 export type VerifyOptions = { key?: string; keys?: string; repo?: string; receipts?: boolean; json?: boolean }
@@ -66,9 +67,7 @@ async function readBytes(file: string): Promise<Uint8Array> {
     for await (const chunk of createReadStream(file, { end: bundleLimits.fileBytesMax })) chunks.push(chunk)
     return Buffer.concat(chunks)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === undefined) throw error
-    throw new UsageError('file-unreadable', `${escapeText(file)} can not be read: ${code}`)
+    throw notRead(error, file)
   }
 }
 

@@ -3,25 +3,33 @@ import path from 'node:path'
 import * as z from 'zod'
 import { parseRedisUrl } from './redis-address.ts'
 
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+const portWords = 'must be a whole number from 0 to 65535'
+
+/** The protocol is asked for too: `localhost:3000` is a URL, of a protocol named localhost. */
+function addressLike(example: string) {
+  return z.url({ protocol: /^https?$/, error: `must be an http or https address, such as ${example}` })
+}
+
 /** The only file that reads the process's environment. Names are Probot's and the OpenAI package's where those have one. */
 const Environment = z.object({
   APP_ID: z.string().optional(),
   PRIVATE_KEY: z.string().optional(),
   PRIVATE_KEY_PATH: z.string().optional(),
   WEBHOOK_SECRET: z.string().optional(),
-  GHE_API_URL: z.url().optional(),
+  GHE_API_URL: addressLike('https://github.example.com/api/v3').optional(),
   REDIS_URL: z.string().refine(parseRedisUrl, 'must be redis[s]://[[user]:password@]host[:port][/database] and nothing more').optional(),
   ALLOWED_OWNERS: z.string().optional(),
-  PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  PORT: z.coerce.number(portWords).int(portWords).min(0, portWords).max(65_535, portWords).optional(),
   HOST: z.string().optional(),
   OPENAI_API_KEY: z.string().optional(),
-  OPENAI_BASE_URL: z.url().optional(),
+  OPENAI_BASE_URL: addressLike('https://api.openai.com/v1').optional(),
   OPENAI_MODEL: z.string().optional(),
   XAI_API_KEY: z.string().optional(),
   /** Where the pages of this installation are reached from outside, such as https://grok.example; unset, no links are written. */
-  GROKBOT_URL: z.url({ protocol: /^https?$/ }).optional(),
+  GROKBOT_URL: addressLike('https://grok.example').optional(),
   /** With it the figures of a process can be read from elsewhere, and only with it. */
-  GROKBOT_METRICS_TOKEN: z.string().min(16).optional(),
+  GROKBOT_METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters, such as those of: openssl rand -hex 16').optional(),
   GROKBOT_DATA: z.string().optional(),
   GROKBOT_CONFIG: z.string().optional(),
   GROKBOT_SIGNING_KEY: z.string().optional(),
@@ -30,7 +38,7 @@ const Environment = z.object({
   NODE_ENV: z.string().optional(),
   NO_COLOR: z.string().optional(),
   CI: z.string().optional(),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).optional(),
+  LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).optional(),
 })
 export type Environment = z.infer<typeof Environment>
 

@@ -1,6 +1,6 @@
 export { armCrashpoint, type CrashpointName, crashpoint, crashpointNames, crashpointPlaces } from './crashpoint.ts'
 export { escapeLines, escapeShort, escapeText, toSafeJson } from './escape-text.ts'
-export { createLogger, type Logger, silentLogger } from './logger.ts'
+export { createLogger, type Logger, showsStacks, silentLogger } from './logger.ts'
 export { type Meters, type MetricRow, type MetricTable, openMeters, silentMeters } from './meters.ts'
 export { findCredentials, redact, redactStrings, withheldWords, withoutSecrets } from './redact.ts'
 export { lastingSecrets, registerSecret } from './registered-secrets.ts'

@@ -12,4 +12,6 @@ export const telemetryLimits = {
   clockSkewMs: 300_000,
   /** What is nested deeper in a log line than any field of ours is not written. */
   logDepthMax: 4,
+  /** An error's causes in one log line. */
+  logCausesMax: 5,
 } as const

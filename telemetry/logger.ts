@@ -15,7 +15,7 @@ export function createLogger(level: string, destination: NodeJS.WritableStream =
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      serializers: { error: serializeError },
+      serializers: { error: (error: unknown) => serializeError(error, showsStacks(level)) },
       formatters: { log: redactFields },
     },
     destination,
@@ -24,14 +24,42 @@ export function createLogger(level: string, destination: NodeJS.WritableStream =
 
 export const silentLogger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-function serializeError(error: unknown) {
+/** Where an error was thrown is for whoever looks for a fault; what is tried again for an hour would fill a log with it. */
+export function showsStacks(level: string): boolean {
+  return level === 'debug' || level === 'trace'
+}
+
+function serializeError(error: unknown, withStack: boolean) {
   if (!(error instanceof Error)) return redact(String(error))
   return {
     type: error.name,
     message: redact(error.message),
-    stack: redact(error.stack ?? ''),
-    cause: error.cause ? redact(String(error.cause)) : undefined,
+    ...codesOf(error),
+    stack: withStack ? redact(error.stack ?? '') : undefined,
+    cause: redact(causeText(error.cause)) || undefined,
   }
+}
+
+/** How errors of Node and of HTTP clients are told apart. */
+function codesOf(error: Error & { code?: unknown; status?: unknown }) {
+  const { code, status } = error
+  return {
+    code: typeof code === 'string' ? redact(code) : typeof code === 'number' ? code : undefined,
+    status: typeof status === 'number' ? status : undefined,
+  }
+}
+
+/** From the outermost cause to the innermost, which is the one that says why. One of many addresses has no message, only a code. */
+function causeText(outermost: unknown): string {
+  const texts: string[] = []
+  for (let at = outermost; at !== undefined && at !== null && texts.length < telemetryLimits.logCausesMax; at = nextCause(at)) {
+    texts.push(at instanceof Error ? at.message || String((at as NodeJS.ErrnoException).code ?? at.name) : String(at))
+  }
+  return [...new Set(texts)].join(': ')
+}
+
+function nextCause(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined
 }
 
 /** Errors have a serializer of their own; what is nested deeper than any field of ours is not written. */

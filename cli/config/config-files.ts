@@ -1,9 +1,8 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import path from 'node:path'
 import type { Environment } from '../../config-schema/index.ts'
 import { dataFolderOf } from '../data-folder.ts'
-import { escapeText } from '../escape.ts'
-import { UsageError } from '../exit.ts'
+import { notRead, readNamed } from '../read-named.ts'
 
 export const repositoryConfigPath = '.github/grok.yml'
 
@@ -16,18 +15,13 @@ export function operatorConfigFile(environment: Environment, data: string | unde
 
 /** Null when there is none. Throws `UsageError` for what can not be read as a file. */
 export function readConfigFile(file: string): string | null {
-  const stat = statOf(file)
-  if (stat === null) return null
-  const shown = escapeText(file)
-  if (!stat.isFile()) throw new UsageError('file-missing', `${shown} is not a file`)
-  if (stat.size > fileBytesMax) throw new UsageError('file-too-large', `${shown} is larger than ${fileBytesMax} bytes`)
-  return readFileSync(file, 'utf8')
+  return isThere(file) ? readNamed(file, { bytesMax: fileBytesMax }).toString('utf8') : null
 }
 
-function statOf(file: string) {
+function isThere(file: string): boolean {
   try {
-    return statSync(file, { throwIfNoEntry: false }) ?? null
+    return statSync(file, { throwIfNoEntry: false }) !== undefined
   } catch (error) {
-    throw new UsageError('file-unreadable', `${escapeText(file)} can not be read: ${(error as NodeJS.ErrnoException).code}`)
+    throw notRead(error, file)
   }
 }

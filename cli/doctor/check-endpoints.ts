@@ -1,7 +1,8 @@
-import { createPrivateKey } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { type Environment, modelEndpoint } from '../../config-schema/index.ts'
-import { createGitHubApp } from '../../github/index.ts'
+import { classifyError, createGitHubApp } from '../../github/index.ts'
+import { appSettings, gitHubUrl } from '../app-settings.ts'
+import { causeWords } from '../cause-words.ts'
+import { UsageError } from '../exit.ts'
 import { broken, degraded, type Finding, ok, tried } from './finding.ts'
 
 const answerWallMs = 10_000
@@ -49,8 +50,7 @@ async function ask(url: string, key: string): Promise<Answer> {
     const date = Date.parse(response.headers.get('date') ?? '')
     return { kind: 'answered', status: response.status, date: Number.isNaN(date) ? null : date, models: modelNames(await response.text()) }
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    return { kind: 'none', reason: cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : String(cause) }
+    return { kind: 'none', reason: causeWords(error) }
   }
 }
 
@@ -94,11 +94,13 @@ async function appFindings(environment: Environment): Promise<Finding[]> {
         `set ${missing.join(', ')}`,
       ),
     ]
-  return await tried('github app', 'check APP_ID and PRIVATE_KEY', async () => {
-    const key = text?.replaceAll('\\n', '\n') ?? readFileSync(file ?? '', 'utf8')
-    createPrivateKey(key)
-    const apiUrl = environment.GHE_API_URL ?? 'https://api.github.com'
-    const { slug } = await createGitHubApp({ apiUrl, appId: appId ?? '', privateKey: key, timeoutMs: answerWallMs }).identity()
+  return await tried('github app', 'check APP_ID and PRIVATE_KEY', () => askApp(environment))
+}
+
+async function askApp(environment: Environment): Promise<Finding[]> {
+  try {
+    const { apiUrl, appId, privateKey } = appSettings(environment)
+    const { slug } = await createGitHubApp({ apiUrl, appId, privateKey, timeoutMs: answerWallMs }).identity()
     const owners = environment.ALLOWED_OWNERS
     return [
       ok('github app', `${slug} at ${apiUrl}`),
@@ -106,5 +108,12 @@ async function appFindings(environment: Environment): Promise<Finding[]> {
         ? ok('allowed owners', owners)
         : degraded('allowed owners', 'every owner that installs the App is served', 'set ALLOWED_OWNERS'),
     ]
-  })
+  } catch (error) {
+    if (error instanceof UsageError) return [broken('github app', error.message, error.hints.join('; '))]
+    // What never came to an answer has a cause; what GitHub answered has none, whatever it says of us.
+    if (!(error instanceof Error) || classifyError(error).kind !== 'uncertain' || error.cause === undefined) throw error
+    const { GHE_API_URL: address } = environment
+    const mend = address === undefined ? 'check the network' : 'check GHE_API_URL and the network'
+    return [broken('github app', `${address ?? gitHubUrl} does not answer: ${causeWords(error)}`, mend)]
+  }
 }

@@ -28,12 +28,8 @@ export async function finishRun(state: TaskState, finish: Finish): Promise<numbe
   const root = state.accepted?.repository.url ?? path.resolve(options.repo)
   const out = writeOutFiles(root, taskId, { patch: patchPath(taskDir), bundle: bundlePath(taskDir) })
   const applied = options.apply ? await applyProven(state, root, out.patch, finish) : null
-  const result = resultOf(
-    state,
-    taskId,
-    { ...out, applied: applied?.kind === 'applied', signed: isSigned(out.bundle) },
-    performance.now() - startedAt,
-  )
+  const recorded = resultOf(state, taskId, { ...out, signed: isSigned(out.bundle) }, performance.now() - startedAt)
+  const result = { ...recorded, applied: applied?.kind === 'applied' }
   if (options.json || options.streamJson) process.stdout.write(`${toSafeJson(result)}\n`)
   else {
     const notApplied = applied?.kind === 'not-applied' ? applied : null

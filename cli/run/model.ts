@@ -1,8 +1,8 @@
-import { readFileSync, statSync } from 'node:fs'
 import { configBytesMax, type Environment, type ModelEndpoint, parseConfig } from '../../config-schema/index.ts'
 import type { ModelScript } from '../../simulator/index.ts'
 import { escapeText } from '../escape.ts'
 import { UsageError } from '../exit.ts'
+import { readNamed } from '../read-named.ts'
 import { requiredModel } from '../required-model.ts'
 
 export type RunModel = { endpoint: ModelEndpoint; close(): Promise<void> }
@@ -23,12 +23,10 @@ export async function openModel(environment: Environment, scriptFile: string | u
 export async function readScript(file: string): Promise<ModelScript> {
   // Loaded only when there is a script: a run on a real model has no use for a simulator.
   const { ModelScript } = await import('../../simulator/index.ts')
-  const stat = statSync(file, { throwIfNoEntry: false })
-  if (!stat?.isFile()) throw new UsageError('file-missing', `--model-script: there is no file ${escapeText(file)}`)
-  if (stat.size > scriptBytesMax)
-    throw new UsageError('file-too-large', `--model-script: ${escapeText(file)} is larger than ${scriptBytesMax} bytes`)
   // A byte order mark is no part of JSON, and some editors write one.
-  const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
+  const text = readNamed(file, { by: '--model-script', bytesMax: scriptBytesMax })
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
   const parsed = ModelScript.safeParse(tryJson(text))
   if (parsed.success) return parsed.data
   // JSON is YAML: the reader of configurations knows positions, which JSON.parse does not give, as long as a file is small.

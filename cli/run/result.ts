@@ -34,6 +34,7 @@ export type RunResult = {
   bundle: string | null
   /** Whether the bundle carries this installation's signature. */
   signed: boolean
+  /** Whether the change was put into the work tree. */
   applied: boolean
   receipts: number
   usage: { turns: number; inputTokens: number; cachedTokens: number; outputTokens: number; costMicroUsd: number | null }
@@ -49,12 +50,10 @@ export type RunResult = {
   durationMs: number
 }
 
-export function resultOf(
-  state: TaskState,
-  taskId: string | null,
-  out: OutFiles & { applied: boolean; signed: boolean },
-  durationMs: number,
-): RunResult {
+/** The same of a task that is read again later: whether somebody applied its change is not recorded. */
+export type RecordedResult = Omit<RunResult, 'applied'>
+
+export function resultOf(state: TaskState, taskId: string | null, out: OutFiles & { signed: boolean }, durationMs: number): RecordedResult {
   const { spent, session, change, verdict, accepted, outcome } = state
   const sandbox = lastSandbox(state)
   return {
@@ -65,7 +64,6 @@ export function resultOf(
     patch: out.patch,
     bundle: out.bundle,
     signed: out.signed,
-    applied: out.applied,
     receipts: countReceipts(state),
     usage: {
       turns: session?.turns.length ?? 0,
@@ -92,8 +90,8 @@ export function resultOf(
 
 /** The object of a run that was refused before there was a task. */
 export function refusedResult(reason: string, code: ProblemCode, durationMs: number): RunResult {
-  const nothing = { patch: null, bundle: null, problem: null, applied: false, signed: false }
-  return { ...resultOf(emptyTaskState(), null, nothing, durationMs), outcome: 'refused', reason, code }
+  const nothing = { patch: null, bundle: null, problem: null, signed: false }
+  return { ...resultOf(emptyTaskState(), null, nothing, durationMs), applied: false, outcome: 'refused', reason, code }
 }
 
 /** Null when some of it has no known price: a sum of the rest would be too low. */

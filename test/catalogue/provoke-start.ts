@@ -146,7 +146,7 @@ export const startProvocations: Provocations<keyof typeof startProblems> = {
   'unknown-code': () => called('explain', ['no-such-thing']),
   'file-missing': ({ folder }) => called('config', ['check', path.join(folder, 'nowhere.yml')]),
   'file-too-large': place => thrown(() => readIssue(write(place, 'long.md', 'x'.repeat(1_048_577)))),
-  'file-unreadable': () => thrown(() => appSettings({ PRIVATE_KEY_PATH: '/nowhere.pem' } as Environment)),
+  'file-unreadable': () => thrown(() => appSettings({ PRIVATE_KEY_PATH: `/${'n'.repeat(300)}` } as Environment)),
   'folder-missing': ({ folder }) => called('config', ['init', '--repo', path.join(folder, 'nowhere')]),
   'file-exists': place => {
     write(place, 'begun/.github/grok.yml', '')

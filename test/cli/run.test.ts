@@ -109,6 +109,8 @@ describe('a run that proves its change', () => {
       grokbot(['replay', id, '--json', '--data', opened.data]),
     ])
     expect(JSON.parse(list.stdout)).toMatchObject([{ taskId: id, state: 'ended', outcome: 'succeeded', verb: 'fix' }])
+    // What was applied afterwards is not recorded, so nothing is said of it.
+    expect([JSON.parse(show.stdout).result, JSON.parse(replay.stdout).result].map(told => 'applied' in told)).toEqual([false, false])
     expect(JSON.parse(show.stdout)).toMatchObject({ taskId: id, result: { outcome: 'succeeded', verdict: 'proven', receipts: 11 } })
     const replayed = JSON.parse(replay.stdout)
     expect(replayed.chain).toEqual({ kind: 'verifies', events: replayed.events.length, erased: 0, headHash: replayed.events.at(-1).hash })
@@ -407,9 +409,9 @@ describe('asked for wrongly, it says what, why and next, and ends with 2', () =>
     ['a base that is not there', () => readLocalRepository(opened.repo, 'nope'), /there is no commit nope/],
     ['a base that is an option', () => readLocalRepository(opened.repo, '--upload-pack=x'), /is no name of a commit/],
     ['a script that is no JSON', () => readScript(at('text.json')), /is not a list of turns/],
-    ['a script that is a folder', () => readScript(opened.folder), /there is no file/],
+    ['a script that is a folder', () => readScript(opened.folder), /is no file/],
     ['an empty issue', () => readIssue(at('blank.md')), /blank\.md is empty/],
-    ['an issue that is a folder', () => readIssue(opened.folder), /there is no file/],
+    ['an issue that is a folder', () => readIssue(opened.folder), /is no file/],
   ]
   it.each(calls)('%s', async (_, call, says) => {
     const error = await Promise.resolve()

@@ -195,11 +195,11 @@ describe('a bundle nobody signed', () => {
 
 describe('usage', () => {
   it.each<[string, () => [string, VerifyOptions], RegExp]>([
-    ['a file that is not there', () => [place('nowhere.json'), {}], /can not be read: ENOENT/],
+    ['a file that is not there', () => [place('nowhere.json'), {}], /there is no file .*nowhere\.json/],
     ['a folder', () => [folder, {}], /is no file/],
     ['a device', () => ['/dev/zero', {}], /is no file/],
     ['two ways to name keys', () => [bundle, { key: 'a', keys: 'b' }], /can not be given together/],
-    ['a key that is not there', () => [bundle, { key: place('nowhere.pem') }], /can not be read: ENOENT/],
+    ['a key that is not there', () => [bundle, { key: place('nowhere.pem') }], /there is no file .*nowhere\.pem/],
     ['a key that is none', () => [bundle, { key: bundle }], /holds no Ed25519 public key/],
     ['keys over plain http', () => [bundle, { keys: 'http://keys.example/keys.pem' }], /https only/],
     ['a folder that is no repository', () => [bundle, { repo: tmpdir() }], /no git repository/],
@@ -209,7 +209,7 @@ describe('usage', () => {
   it.each<[string, string[], RegExp]>([
     ['no file', [], /missing required argument/],
     ['an unknown option', ['a', '--strict'], /unknown option/],
-    ['a file that is not there', ['/nowhere.json'], /can not be read: ENOENT/],
+    ['a file that is not there', ['/nowhere.json'], /there is no file \/nowhere\.json \[file-missing\]/],
   ])('%s, to the process too', async (_, argv, said) => {
     expect(await run(...argv)).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(said) })
   })

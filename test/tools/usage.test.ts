@@ -21,6 +21,14 @@ it.each(calls)('%s %j says how it is called and starts nothing', { timeout: 30_0
   expect([ran.exitCode, `${ran.stdout}${ran.stderr}`]).toEqual([exitCode, expect.stringMatching(says)])
 })
 
+it('./dev with a script that is none names it and lists those there are', async () => {
+  const bare = await execa(path.join(root, 'dev'), [], { reject: false })
+  for (const word of ['nonsense', 'check fix', 'scripts', '--help']) {
+    const ran = await execa(path.join(root, 'dev'), [word], { reject: false })
+    expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([2, '', `dev: there is no script ${word}\n${bare.stderr}`])
+  }
+})
+
 it('./dev without a script lists the scripts and nothing else', async () => {
   const ran = await execa(path.join(root, 'dev'), [], { reject: false })
   expect(ran.stderr).toMatch(/scripts: check fix generate test demo crash attacks build bench grokbot *$/)

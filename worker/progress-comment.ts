@@ -153,7 +153,7 @@ async function settleFirst(task: EffectTask): Promise<void> {
   const id = progressId(task.id)
   const { queuedWaitMs, checkRunLookMs } = workerLimits
   for (let waited = 0; isOnItsWay(await task.log.refresh()); waited += checkRunLookMs) {
-    // What the app made after that is edited by the sweep.
+    // What the app makes after that it edits itself: it looks again whether the task has ended.
     if (waited >= queuedWaitMs || (await sleepUnlessStopped(checkRunLookMs, task.stop)) === 'stopped') return
   }
   const known = task.log.state().effects[id]

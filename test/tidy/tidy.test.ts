@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
@@ -88,4 +88,17 @@ async function lint(file: string, text: string): Promise<string> {
 test('every hazard and attack that is settled has a test that is named after it', () => {
   const named = new Set(files.filter(({ path }) => path.startsWith('test/')).flatMap(({ text }) => text.match(/\b[A-FQ]\d\d\b/g) ?? []))
   expect(settled.filter(id => !named.has(id))).toEqual([])
+})
+
+test('every link of a document to another file leads somewhere', async () => {
+  const documents = (await execa('git', ['ls-files', '*.md', 'docs/*.md', 'docs/adr/*.md'], { cwd: root })).stdout
+    .split('\n')
+    .filter(name => !name.startsWith('test/') && !name.startsWith('prompts/'))
+  const dead = documents.flatMap(name =>
+    [...readFileSync(path.join(root, name), 'utf8').matchAll(/\]\(([^)\s#:]+)(?:#[^)\s]*)?\)/g)]
+      .filter(([, to = '']) => !existsSync(path.join(root, path.dirname(name), to)))
+      .map(([, to]) => `${name}: ${to}`),
+  )
+  expect(documents.length).toBeGreaterThan(20)
+  expect(dead).toEqual([])
 })

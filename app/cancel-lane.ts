@@ -36,13 +36,14 @@ async function cancelThose(laneKey: string, isMeant: (task: TaskAccepted) => boo
 }
 
 /**
- * GitHub's clock has whole seconds; of two comments of the same one, the ids say which came first, and of one comment the
- * order in it.
+ * In one text by the order in it. GitHub's clock has whole seconds: of two texts of one kind and of the same second the ids
+ * say which came first.
  */
-function isBefore({ askedAt, commentId, command }: TaskAccepted, { createdAt, source }: Asked, commandIndex: number): boolean {
-  const aheadMs = askedAt === undefined ? 1 : Date.parse(createdAt) - Date.parse(askedAt)
-  if (aheadMs !== 0 || source.kind !== 'comment' || commentId === null) return aheadMs >= 0
-  return commentId === source.id ? command.index < commandIndex : commentId < source.id
+function isBefore({ askedAt, source, command }: TaskAccepted, cancel: Asked, commandIndex: number): boolean {
+  const isOfKind = source?.kind === cancel.source.kind
+  if (isOfKind && source.id === cancel.source.id) return command.index < commandIndex
+  const aheadMs = askedAt === undefined ? 1 : Date.parse(cancel.createdAt) - Date.parse(askedAt)
+  return aheadMs === 0 && isOfKind ? source.id < cancel.source.id : aheadMs >= 0
 }
 
 /** Appends `cancel.requested`; repeats only when somebody appended in between. False: the task had already ended. */

@@ -117,8 +117,10 @@ export function profileOf(row: CommandRow, { operatorProfile, trusted }: Profile
   return narrowestProfile(trusted || row.road !== 'fix' ? [wanted] : [wanted, 'strict'])
 }
 
-/** What a task is accepted with. Throws where there is no profile: acceptance has refused that. */
-/** `fork`: of its pull request the base repository never becomes a branch, so nothing of the task may push there. */
+/**
+ * What a task is accepted with. Throws where there is no profile: acceptance has refused that. `fork`: of its pull request
+ * the base repository never becomes a branch, so nothing of the task may push there.
+ */
 export function grantOf(row: CommandRow, facts: ProfileFacts & { delivery: TaskAccepted['delivery']; fork: boolean }): Grant {
   const profile = profileOf(row, facts)
   if (profile === null) throw new Error(`${row.verb} was accepted without a profile`)

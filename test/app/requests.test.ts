@@ -246,6 +246,20 @@ describe('a cancel', () => {
     if (delivery) await takeDelivery(delivery, app.intake)
     expect([(await taken()).sort(), await asked('t_2')]).toEqual([['t_1 cancel waiting', 't_2 fix waiting'], false])
   })
+  test('taken twice does so in the text of an issue and of a review too', async () => {
+    const { github } = app.simulator
+    await github.commit({ repo: 'octo/parser', branch: 'topic', files: { 'a.txt': 'a' }, author: 'mona' })
+    const { number } = await github.openPull({ repo: 'octo/parser', author: 'mona', title: 'a', head: 'topic' })
+    const body = '/grok cancel\n\n/grok fix it'
+    const thread = { id: 4_000, number: 1, title: 'a', body, created_at: at(0), user: user() }
+    await deliver('issues', 'opened', { issue: thread })
+    const review = { id: 42, body, submitted_at: at(1), user: user() }
+    await deliver('pull_request_review', 'submitted', { review, pull_request: { ...thread, number, body: 'b' } })
+    const stored = await app.ledger.pendingDeliveries(2)
+    await app.take()
+    for (const delivery of stored) await takeDelivery(delivery, app.intake)
+    expect(await Promise.all(['t_2', 't_4'].map(asked))).toEqual([false, false])
+  })
   test('that was refused stays so, whoever its author has become when it is taken again', async () => {
     await app.comment('/grok fix')
     await app.take()

@@ -1,6 +1,7 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { escapeText } from '../escape.ts'
 import { UsageError } from '../exit.ts'
+import { readNamed } from '../read-named.ts'
 
 /** GitHub sends no larger payload. */
 const payloadBytesMax = 26_214_400
@@ -8,11 +9,12 @@ const payloadBytesMax = 26_214_400
 export function readPayload(file: string, repo: string): object {
   if (!statSync(repo, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError('folder-missing', `--repo: there is no folder ${escapeText(repo)}`)
-  const stat = statSync(file, { throwIfNoEntry: false })
-  if (!stat?.isFile()) throw new UsageError('file-missing', `there is no file ${escapeText(file)}`)
-  if (stat.size > payloadBytesMax)
-    throw new UsageError('file-too-large', `${escapeText(file)} is larger than GitHub's ${payloadBytesMax} bytes`)
-  const parsed = parseJson(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''), file)
+  const parsed = parseJson(
+    readNamed(file, { bytesMax: payloadBytesMax })
+      .toString('utf8')
+      .replace(/^\uFEFF/, ''),
+    file,
+  )
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed
   throw new UsageError('payload-invalid', `${escapeText(file)} is not a JSON object`)
 }

@@ -26,12 +26,11 @@ export async function closeLane(
 }
 
 async function cancelThose(laneKey: string, isMeant: (task: TaskAccepted) => boolean, words: CancelWords, { ledger, now }: CancelPorts) {
-  for (const state of ['running', 'waiting'] as const) {
-    for (const { taskId, cancelRequestedAt } of await ledger.tasks({ state, laneKey, needsWorker: true, limit: appLimits.lanesTasksMax })) {
-      if (cancelRequestedAt !== null) continue
-      const accepted = await readAccepted(taskId, ledger)
-      if (accepted !== null && isMeant(accepted)) await requestCancel(ledger, taskId, words, now())
-    }
+  const open = await ledger.tasks({ state: 'open', laneKey, needsWorker: true, limit: appLimits.lanesTasksMax })
+  for (const { taskId, cancelRequestedAt } of open) {
+    if (cancelRequestedAt !== null) continue
+    const accepted = await readAccepted(taskId, ledger)
+    if (accepted !== null && isMeant(accepted)) await requestCancel(ledger, taskId, words, now())
   }
 }
 

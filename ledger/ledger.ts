@@ -62,8 +62,8 @@ export type Ledger = {
   readRecord(taskId: string): Promise<LedgerRecord>
 
   task(taskId: string): Promise<TaskRow | null>
-  /** Newest first. */
-  tasks(filter: { state?: TaskRow['state']; laneKey?: string; needsWorker?: boolean; limit: number }): Promise<TaskRow[]>
+  /** Newest first; the limit counts only those that fit all of what is given. */
+  tasks(filter: TaskFilter): Promise<TaskRow[]>
   /** Effects that have no final state, oldest first. */
   openEffects(filter: OpenEffects): Promise<EffectRow[]>
   effect(effectId: string): Promise<EffectRow | null>
@@ -133,6 +133,9 @@ export type NewTask = {
 
 export type AcceptResult = { kind: 'accepted' | 'known'; taskId: string } | { kind: 'over-budget'; key: string; leftMicroUsd: number }
 export type BudgetRow = { key: string; reservedMicroUsd: number; spentMicroUsd: number }
+
+/** `open`: not ended, at one moment: none is missed that is claimed or handed back meanwhile. */
+export type TaskFilter = { state?: TaskRow['state'] | 'open'; laneKey?: string; needsWorker?: boolean; limit: number }
 
 export type TaskRow = {
   taskId: string

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { TaskRow } from './ledger.ts'
+import { openStates } from './candidates.ts'
+import type { TaskFilter, TaskRow } from './ledger.ts'
 import { type Database, type Program, statement } from './statement.ts'
 import type { Row } from './tables.ts'
 
@@ -8,23 +9,14 @@ export function* findTaskRow(taskId: string): Program<TaskRow | null> {
   return row === undefined ? null : taskRow(row)
 }
 
-/** Newest first. */
-export function* listTasks(filter: {
-  state?: TaskRow['state']
-  laneKey?: string
-  needsWorker?: boolean
-  limit: number
-}): Program<TaskRow[]> {
-  const { state, laneKey, limit } = filter
-  if (filter.needsWorker !== undefined) {
-    const needsWorker = filter.needsWorker ? 1 : 0
-    const rows = yield* state === undefined ? tasksByWorker({ needsWorker, limit }) : tasksOfStateByWorker({ state, needsWorker, limit })
-    return rows.map(taskRow).filter(row => laneKey === undefined || row.laneKey === laneKey)
+/** Newest first; the limit counts only those that fit all of what is given. */
+export function* listTasks({ state, laneKey, needsWorker, limit }: TaskFilter): Program<TaskRow[]> {
+  const given: Given = {
+    ...(state === undefined || state === 'open' ? {} : { state }),
+    ...(laneKey === undefined ? {} : { laneKey }),
+    ...(needsWorker === undefined ? {} : { needsWorker: needsWorker ? (1 as const) : (0 as const) }),
   }
-  if (state !== undefined && laneKey !== undefined) return (yield* tasksOfStateAndLane({ state, laneKey, limit })).map(taskRow)
-  if (state !== undefined) return (yield* tasksOfState({ state, limit })).map(taskRow)
-  if (laneKey !== undefined) return (yield* tasksOfLane({ laneKey, limit })).map(taskRow)
-  return (yield* allTasks({ limit })).map(taskRow)
+  return (yield* listingOf(Object.keys(given) as (keyof Given)[], state === 'open')({ ...given, limit })).map(taskRow)
 }
 
 const columns = [
@@ -67,34 +59,24 @@ const selectTaskRow = statement<{ taskId: string }, StoredRow>((database, argume
   tasks(database).where('taskId', '=', argument('taskId')),
 )
 
-const allTasks = statement<{ limit: number }, StoredRow>((database, argument) =>
-  tasks(database).orderBy('number', 'desc').limit(argument('limit')),
-)
+type Given = { state?: TaskRow['state']; laneKey?: string; needsWorker?: 0 | 1 }
+type Listing = ReturnType<typeof listing>
+const listings = new Map<string, Listing>()
 
-const tasksOfState = statement<{ state: TaskRow['state']; limit: number }, StoredRow>((database, argument) =>
-  tasks(database).where('state', '=', argument('state')).orderBy('number', 'desc').limit(argument('limit')),
-)
+/** One statement for each set of conditions, made when it is first asked for. */
+function listingOf(keys: readonly (keyof Given)[], isOpen: boolean): Listing {
+  const name = [...keys, isOpen].join()
+  const known = listings.get(name) ?? listing(keys, isOpen)
+  listings.set(name, known)
+  return known
+}
 
-const tasksByWorker = statement<{ needsWorker: 0 | 1; limit: number }, StoredRow>((database, argument) =>
-  tasks(database).where('needsWorker', '=', argument('needsWorker')).orderBy('number', 'desc').limit(argument('limit')),
-)
-
-const tasksOfStateByWorker = statement<{ state: TaskRow['state']; needsWorker: 0 | 1; limit: number }, StoredRow>((database, argument) =>
-  tasks(database)
-    .where('state', '=', argument('state'))
-    .where('needsWorker', '=', argument('needsWorker'))
-    .orderBy('number', 'desc')
-    .limit(argument('limit')),
-)
-
-const tasksOfLane = statement<{ laneKey: string; limit: number }, StoredRow>((database, argument) =>
-  tasks(database).where('laneKey', '=', argument('laneKey')).orderBy('number', 'desc').limit(argument('limit')),
-)
-
-const tasksOfStateAndLane = statement<{ state: TaskRow['state']; laneKey: string; limit: number }, StoredRow>((database, argument) =>
-  tasks(database)
-    .where('state', '=', argument('state'))
-    .where('laneKey', '=', argument('laneKey'))
-    .orderBy('number', 'desc')
-    .limit(argument('limit')),
-)
+function listing(keys: readonly (keyof Given)[], isOpen: boolean) {
+  return statement<Given & { limit: number }, StoredRow>((database, argument) => {
+    const all = isOpen ? tasks(database).where('state', 'in', openStates) : tasks(database)
+    return keys
+      .reduce((query, key) => query.where(key, '=', argument(key) as string), all)
+      .orderBy('number', 'desc')
+      .limit(argument('limit'))
+  })
+}

@@ -108,6 +108,23 @@ export function acceptance({ of }: Each): void {
     expect(await ids({ state: 'waiting', limit: 10 })).toEqual(['T2', 'T1'])
     expect(await ids({ laneKey: 'one', limit: 10 })).toEqual(['T3', 'T1'])
     expect(await ids({ state: 'running', laneKey: 'one', limit: 10 })).toEqual(['T3'])
+    expect(await ids({ state: 'open', limit: 10 })).toEqual(['T3', 'T2', 'T1'])
+    await ledger.append(batch(1, 1, [eventOf('task.ended')], 'T3'))
+    expect(await ids({ state: 'open', laneKey: 'one', limit: 10 })).toEqual(['T1'])
+  })
+
+  it('counts towards the limit only what fits all of the filter', async () => {
+    const { ledger } = of()
+    await ledger.acceptTask(taskOf('T1', { laneKey: 'one' }))
+    for (let index = 0; index < 10; index += 1) {
+      await ledger.acceptTask(taskOf(`busy-${index}`, { laneKey: 'two' }))
+      const reply = { needsWorker: false, first: { type: 'task.refused', payload: refused } } as const
+      await ledger.acceptTask(taskOf(`reply-${index}`, { laneKey: 'one', ...reply }))
+    }
+    for (const state of [undefined, 'waiting', 'open'] as const) {
+      const rows = await ledger.tasks({ ...(state ? { state } : {}), laneKey: 'one', needsWorker: true, limit: 1 })
+      expect(rows.map(({ taskId }) => taskId)).toEqual(['T1'])
+    }
   })
 }
 

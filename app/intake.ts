@@ -103,10 +103,13 @@ async function readRequest(delivery: Delivery, settings: IntakeSettings, ports: 
   }
 }
 
-/** What follows from nothing but the thread is answered once for a comment, whatever stands behind its word. */
+/**
+ * What follows from nothing but the thread is answered once for a comment, whatever stands behind its word. What a cancel
+ * does depends on where it stands.
+ */
 function isFirstOfAnswer({ word }: WrittenCommand, index: number, commands: readonly WrittenCommand[]): boolean {
   const row = findCommand(word)
-  return row === null || needsWorker(row) || commands.findIndex(other => findCommand(other.word) === row) === index
+  return row === null || needsWorker(row) || row.road === 'cancel' || commands.findIndex(other => findCommand(other.word) === row) === index
 }
 
 function placeOf(read: Exclude<EventRead, { kind: 'ignored' }>): Pick<Asked, 'repository'> {

@@ -34,14 +34,24 @@ export function parseCommands(comment: string, options: ParseOptions): { command
 
 /** Line ends of every kind become \n; Unicode spaces become plain ones; tabs after the prefix count as space anyway. */
 function normalise(comment: string): string {
-  return (
-    comment
-      .replace(/\r\n|\r|\u2028|\u2029/g, '\n')
-      .replaceAll(mark, '')
-      // What a mail program puts below an answer would make a heading of it.
-      .replace(/\n-- \n[\s\S]*$/, '\n')
-      .replace(/[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g, ' ')
+  return withoutSignature(comment.replace(/\r\n|\r|\u2028|\u2029/g, '\n').replaceAll(mark, '')).replace(
+    /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g,
+    ' ',
   )
+}
+
+/** What a mail program puts below an answer would make a heading of it. In a block of code, as of a patch, it is none. */
+function withoutSignature(comment: string): string {
+  const lines = comment.split('\n')
+  let fence: string | null = null
+  for (const [index, line] of lines.entries()) {
+    const marks = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
+    if (fence === null) {
+      if (index > 0 && line === '-- ') return `${lines.slice(0, index).join('\n')}\n`
+      fence = marks ?? null
+    } else if (marks?.startsWith(fence)) fence = null
+  }
+  return comment
 }
 
 type Start = { line: number; rest: string }

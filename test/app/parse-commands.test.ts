@@ -16,6 +16,11 @@ describe('Q11, Q18: a command is found', () => {
     ['with a trailing comma', '/grok fix ,', ['fix']],
     ['after a line of prose', 'hello\n/grok fix', ['fix']],
     ['above the signature of a mail', '/grok fix the sum\n-- \nMona\n/grok help', ['fix: the sum']],
+    [
+      'below a patch, whose last lines look like a signature',
+      '/grok fix a\n\n```diff\n+x\n-- \n2.40\n```\n\n/grok help',
+      [expect.stringMatching(/^fix: a\n[\s\S]*2\.40/), 'help'],
+    ],
     ['below HTML that is closed', '<details>\n\nlog\n\n</details>\n\n<br>\n\n/grok fix', ['fix']],
     ['behind a picture', 'see <img src="a.png">\n\n/grok fix', ['fix']],
     ['after emphasis on the line before', '**b**\n/grok fix', ['fix']],

@@ -260,6 +260,11 @@ describe('a cancel', () => {
     for (const delivery of stored) await takeDelivery(delivery, app.intake)
     expect(await Promise.all(['t_2', 't_4'].map(asked))).toEqual([false, false])
   })
+  test('counts where it stands, also when there was one before it in its text', async () => {
+    await app.comment('/grok cancel please\n\n/grok fix a\n\n/grok cancel')
+    await app.take()
+    expect(await asked('t_2')).toBe(true)
+  })
   test('that was refused stays so, whoever its author has become when it is taken again', async () => {
     await app.comment('/grok fix')
     await app.take()

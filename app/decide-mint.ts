@@ -1,7 +1,6 @@
 import type { TaskAccepted } from '../domain/index.ts'
 import { permissionsOf } from '../effects/index.ts'
 import type { MintCall } from '../github/index.ts'
-import { appLimits } from './limits.ts'
 
 /** What the ledger says about the task a worker asks for. */
 export type MintFacts = {
@@ -9,9 +8,9 @@ export type MintFacts = {
   newestAttempt: number
   /** The attempt that asks is the newest and its lease has not run out. */
   holds: boolean
-  /** UTC milliseconds; null: it has not. */
-  endedAt: number | null
-  now: number
+  hasEnded: boolean
+  /** It ended before any effect that is still tried was sent. */
+  endedLongAgo: boolean
 }
 
 /** `later`: nothing is wrong with the call, and asked again it may be granted. */
@@ -25,22 +24,22 @@ export function decideMint(call: MintCall, facts: MintFacts): MintDecision {
   const reason = refusalOf(call, facts)
   if (reason !== null) return { kind: 'refused', reason }
   // Its renewal is late; while nobody has taken over, the next one makes it the holder again.
-  if (!facts.holds && facts.endedAt === null) return { kind: 'later', reason: 'the lease of the attempt has run out' }
+  if (!facts.holds && !facts.hasEnded) return { kind: 'later', reason: 'the lease of the attempt has run out' }
   return { kind: 'granted' }
 }
 
-function refusalOf(call: MintCall, { accepted, newestAttempt, endedAt, now }: MintFacts): string | null {
+function refusalOf(call: MintCall, { accepted, newestAttempt, hasEnded, endedLongAgo }: MintFacts): string | null {
   if (accepted === null) return 'there is no such task'
   if (accepted.installationId !== call.installationId || accepted.repository.id !== call.repositoryId)
     return "the token is for another repository than the task's"
   if (call.for.attempt !== newestAttempt) return 'a newer attempt has the task'
-  if (endedAt !== null && now - endedAt > appLimits.mintAfterEndMs) return 'the task ended too long ago'
+  if (endedLongAgo) return 'the task ended too long ago'
   // What GitHub makes of none at all is not ours to find out.
   if (Object.keys(call.permissions).length === 0) return 'it names no permission'
   const granted = permissionsOf(accepted.grant.effects)
   for (const [name, level] of Object.entries(call.permissions)) {
     if (!Object.hasOwn(granted, name) || (level === 'write' && granted[name] !== 'write')) return `the task needs no ${name}: ${level}`
-    if (endedAt !== null && level === 'write' && !saidAfterEnd.includes(name)) return `after its end the task needs no ${name}: ${level}`
+    if (hasEnded && level === 'write' && !saidAfterEnd.includes(name)) return `after its end the task needs no ${name}: ${level}`
   }
   return null
 }

@@ -1,7 +1,7 @@
 /** The app's own limits, each with its unit. They follow from how it works and not from what an operator runs. */
 export const appLimits = {
-  /** How long after a task's end a worker gets tokens to read back and to say how it ended: longer than any effect is tried. */
-  mintAfterEndMs: 172_800_000,
+  /** How long a worker gets tokens of a task that has ended beyond `effectGiveUpMs`: the last of its effects may be settled a while after that. */
+  mintAfterEndMs: 86_400_000,
   /** Tasks of one thread that one cancel stops: more than its budgets let anybody ask for in a day. */
   lanesTasksMax: 1_000,
   /** Tasks of one thread that are looked at; in one that had more within the time, the refusal is said again. */

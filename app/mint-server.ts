@@ -11,6 +11,8 @@ export type MintPorts = {
   github: GitHubApp
   apiUrl: string
   ledger: Pick<Ledger, 'readEvents' | 'task' | 'holdsTask'>
+  /** How long an effect is tried. */
+  limits(): { effectGiveUpMs: number }
   now(): number
   logger: Logger
 }
@@ -51,14 +53,15 @@ async function answer(request: IncomingMessage, secret: string, ports: MintPorts
   return { status: 200, json: await ports.github.mint(read.data) }
 }
 
-async function gatherMintFacts({ for: { taskId, attempt } }: MintCall, { ledger, now }: MintPorts) {
+async function gatherMintFacts({ for: { taskId, attempt } }: MintCall, { ledger, limits, now }: MintPorts) {
   const row = await ledger.task(taskId)
+  const lateAt = (row?.endedAt ?? now()) + limits().effectGiveUpMs + appLimits.mintAfterEndMs
   return {
     accepted: row ? await readAccepted(taskId, ledger) : null,
     newestAttempt: row?.attempts ?? 0,
     holds: await ledger.holdsTask({ taskId, attempt }, now()),
-    endedAt: row?.endedAt ?? null,
-    now: now(),
+    hasEnded: row?.state === 'ended',
+    endedLongAgo: now() > lateAt,
   }
 }
 

@@ -40,10 +40,14 @@ async function openMint(
   dataDir: string,
   apiUrl: string,
   github: GitHubApp,
-  { ledger, owner, logger }: Parts,
+  { ledger, owner, settings, logger }: Parts,
 ): Promise<() => Promise<void>> {
   const folder = openMintFolder(dataDir)
-  const server = createMintServer(mintSecret(dataDir), { github, apiUrl, ledger, now: Date.now, logger })
+  const server = createMintServer(mintSecret(dataDir), {
+    ...{ github, apiUrl, ledger, logger },
+    limits: () => settings().limits,
+    now: Date.now,
+  })
   server.listen(folder.pathOf(owner))
   await once(server, 'listening')
   return async () => {

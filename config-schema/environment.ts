@@ -38,7 +38,11 @@ const Environment = z.object({
   NODE_ENV: z.string().optional(),
   NO_COLOR: z.string().optional(),
   CI: z.string().optional(),
-  LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).optional(),
+  LOG_LEVEL: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(logLevels, `must be one of ${logLevels.join(', ')}`))
+    .optional(),
 })
 export type Environment = z.infer<typeof Environment>
 

@@ -30,11 +30,17 @@ export async function tryByInstallation(
     do {
       // Noted before the look: what is done since then may still be open in it.
       const busy = new Set(underWay.keys())
-      const open = [...(await look(passedOver))].filter(([taskId]) => ports.backOff.due(taskId))
+      const found = await look(passedOver).catch(error => {
+        if (underWay.size === 0) throw error
+        // Those under way go on; the rest is looked for again.
+        ports.logger.warn({ error }, 'what is to be sent could not be looked for')
+        return new Map<string, number>()
+      })
+      const open = [...found].filter(([taskId]) => ports.backOff.due(taskId))
       passedOver = open.length
-      for (const [installationId, found] of Map.groupBy(open, ([, installation]) => installation)) {
+      for (const [installationId, its] of Map.groupBy(open, ([, installation]) => installation)) {
         if (busy.has(installationId) || underWay.size >= effectsLimits.openAtOnceMax) continue
-        const tasks = found.slice(0, effectsLimits.openAtOnceMax).map(([taskId]) => taskId)
+        const tasks = its.slice(0, effectsLimits.openAtOnceMax).map(([taskId]) => taskId)
         begin(installationId, tasks)
         tried += tasks.length
       }

@@ -53,9 +53,16 @@ function codesOf(error: Error & { code?: unknown; status?: unknown }) {
 function causeText(outermost: unknown): string {
   const texts: string[] = []
   for (let at = outermost; at !== undefined && at !== null && texts.length < telemetryLimits.logCausesMax; at = nextCause(at)) {
-    texts.push(at instanceof Error ? at.message || String((at as NodeJS.ErrnoException).code ?? at.name) : String(at))
+    texts.push(at instanceof Error ? at.message || String((at as NodeJS.ErrnoException).code ?? at.name) : partWords(at))
   }
   return [...new Set(texts)].join(': ')
+}
+
+/** Anything may be thrown; a log line must come of it. */
+function partWords(thrown: unknown): string {
+  if (typeof thrown !== 'object' || thrown === null) return String(thrown)
+  const { message, code } = thrown as { message?: unknown; code?: unknown }
+  return [message, code].find(part => typeof part === 'string') ?? 'an object'
 }
 
 function nextCause(error: unknown): unknown {

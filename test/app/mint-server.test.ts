@@ -40,7 +40,11 @@ beforeAll(async () => {
   installationId = payload?.installationId ?? 0
   repositoryId = payload?.repository.id ?? 0
   const { github, ledger } = app.intake
-  server = createMintServer(secret, { github, apiUrl: app.simulator.github.url, ledger, now: () => app.clock.now, logger: silentLogger })
+  server = createMintServer(secret, {
+    ...{ github, apiUrl: app.simulator.github.url, ledger, logger: silentLogger },
+    limits: () => app.limits,
+    now: () => app.clock.now,
+  })
   server.listen(socket)
   await once(server, 'listening')
   worker = remote()
@@ -132,7 +136,10 @@ test('after the end of the task a token still says the last words and looks, and
   expect(await ask({ issues: 'write' })).toBe('ghs_')
   expect(await ask({ contents: 'read' })).toBe('ghs_')
   expect(await ask({ contents: 'write' })).toMatchObject({ kind: 'rejected', status: 403 })
+  app.limits.effectGiveUpMs = 7 * 86_400_000
   app.clock.now += 3 * 86_400_000
+  expect(await ask({ contents: 'read' })).toBe('ghs_')
+  app.limits.effectGiveUpMs = 86_400_000
   expect(await ask({ contents: 'read' })).toMatchObject({ kind: 'rejected', message: expect.stringContaining('too long ago') })
   app.clock.now -= 3 * 86_400_000
 })

@@ -23,7 +23,7 @@ test('values that can be used are taken', () => {
     OPENAI_BASE_URL: url,
     GROKBOT_URL: url,
     GROKBOT_METRICS_TOKEN: 'x'.repeat(16),
-    LOG_LEVEL: 'trace',
+    LOG_LEVEL: 'Trace',
   } as const
-  expect(readEnvironment({ ...source, PORT: '0', HOST: '' })).toEqual({ kind: 'read', values: { ...source, PORT: 0 } })
+  expect(readEnvironment({ ...source, PORT: '0', HOST: '' })).toEqual({ kind: 'read', values: { ...source, PORT: 0, LOG_LEVEL: 'trace' } })
 })

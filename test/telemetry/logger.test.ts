@@ -33,6 +33,11 @@ test.each(['debug', 'trace'])('at %s it is also where it was thrown', level => {
   expect(logged(level, error).stack).toBe(error.stack?.replaceAll(secret, '[redacted]'))
 })
 
+test('a cause may be anything', () => {
+  expect(logged('info', new Error('outer', { cause: Object.create(null) }))).toMatchObject({ cause: 'an object' })
+  expect(logged('info', new Error('outer', { cause: { code: 'E1', message: 'plain' } }))).toMatchObject({ cause: 'plain' })
+})
+
 test('a cause without words is its code, and causes that run in a circle end', () => {
   const many = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' })
   expect(logged('info', new Error('outer', { cause: many }))).toEqual({ type: 'Error', message: 'outer', cause: 'ECONNREFUSED' })

@@ -23,7 +23,10 @@ test('values that can be used are taken', () => {
     OPENAI_BASE_URL: url,
     GROKBOT_URL: url,
     GROKBOT_METRICS_TOKEN: 'x'.repeat(16),
-    LOG_LEVEL: 'Trace',
+    LOG_LEVEL: 'trace',
   } as const
-  expect(readEnvironment({ ...source, PORT: '0', HOST: '' })).toEqual({ kind: 'read', values: { ...source, PORT: 0, LOG_LEVEL: 'trace' } })
+  expect(readEnvironment({ ...source, PORT: '0', HOST: '' })).toEqual({ kind: 'read', values: { ...source, PORT: 0 } })
+  // As other programs have it.
+  const loud: Record<string, string> = { LOG_LEVEL: 'INFO' }
+  expect(readEnvironment(loud)).toEqual({ kind: 'read', values: { LOG_LEVEL: 'info' } })
 })
